@@ -1,0 +1,2 @@
+//! The program `ubauc`.
+fn main() {}

@@ -1,0 +1,100 @@
+//! One error type for the library: facts, not sentences.
+//!
+//! Messages are lower case, without a full stop, with the place first:
+//! `train.svm:17:42: index 5 after 9; indices must increase`.
+
+use std::path::PathBuf;
+
+/// The library's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can be wrong with what came in from outside.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file, or `<stdin>`.
+        path: PathBuf,
+        /// What the operating system or the decompressor said.
+        source: std::io::Error,
+    },
+
+    /// Text that does not follow its format.
+    #[error("{}:{line}:{column}: {what}", path.display())]
+    Parse {
+        /// The file, or `<stdin>`.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// From 1: the byte within the line (svmlight), or the field within the record (CSV).
+        column: u64,
+        /// What was expected and what came.
+        what: String,
+    },
+
+    /// A file that is wrong as a whole: empty, cut short, no such column.
+    #[error("{}: {what}", path.display())]
+    File {
+        /// The file, or `<stdin>`.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+
+    /// AUC compares two classes, and only one is there.
+    #[error("all {n} examples are of one class, {class}; AUC needs both classes")]
+    OneClass {
+        /// The class that is there, as the data names it.
+        class: String,
+        /// How many examples.
+        n: usize,
+    },
+
+    /// No examples at all.
+    #[error("no examples")]
+    Empty,
+
+    /// Two things that must have one length do not.
+    #[error("{what}: expected {expected}, got {got}")]
+    Length {
+        /// What was counted.
+        what: &'static str,
+        /// The length it should have.
+        expected: usize,
+        /// The length it has.
+        got: usize,
+    },
+
+    /// A number that is NaN, or infinite where only finite numbers make sense.
+    #[error("{what} of example {row} is {value}; it must be {must}")]
+    NotFinite {
+        /// What the number is: "score", "weight".
+        what: &'static str,
+        /// The example, from 0.
+        row: usize,
+        /// The number.
+        value: f64,
+        /// What it must be.
+        must: &'static str,
+    },
+
+    /// The labels do not say which class is which.
+    #[error("{what}")]
+    Classes {
+        /// What was found and what to choose.
+        what: String,
+    },
+
+    /// A parameter outside its range.
+    #[error("{name} = {value}: must be {must}")]
+    Parameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What it must be.
+        must: &'static str,
+    },
+}
