@@ -6,7 +6,9 @@
 //! |---|---|
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 
+pub mod data;
 mod error;
 pub mod metrics;
+pub mod read;
 
 pub use error::{Error, Result};

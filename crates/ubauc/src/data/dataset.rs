@@ -1,0 +1,96 @@
+//! A data set to learn from or to judge by: rows, and labels of two classes, both present.
+
+use crate::data::labels::{Binary, Choice, Labels};
+use crate::data::rows::Rows;
+use crate::{Error, Result};
+
+/// Rows and labels as read: any number of classes.
+#[derive(Debug, Clone)]
+pub struct Examples {
+    /// The features.
+    pub rows: Rows,
+    /// One label a row.
+    pub labels: Labels,
+    /// Names of the features, where the data has them; otherwise empty.
+    pub names: Vec<String>,
+    /// What a user should know about the file, though it is no error.
+    pub notices: Vec<String>,
+}
+
+/// Rows and labels of two classes, both present by construction.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    rows: Rows,
+    labels: Binary,
+    names: Vec<String>,
+}
+
+impl Dataset {
+    /// Refuses a label too few or too many, and data of one class only.
+    pub fn new(rows: Rows, labels: Binary, names: Vec<String>) -> Result<Dataset> {
+        if rows.len() != labels.positive.len() {
+            let (expected, got) = (rows.len(), labels.positive.len());
+            return Err(Error::Length {
+                what: "labels",
+                expected,
+                got,
+            });
+        }
+        let [negative, positive] = &labels.names;
+        let only = match (labels.n_pos, labels.n_neg) {
+            (0, 0) => return Err(Error::Empty),
+            (0, _) => Some(negative),
+            (_, 0) => Some(positive),
+            _ => None,
+        };
+        match only {
+            Some(class) => Err(Error::OneClass {
+                class: class.clone(),
+                n: rows.len(),
+            }),
+            None => Ok(Dataset {
+                rows,
+                labels,
+                names,
+            }),
+        }
+    }
+
+    /// The features.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// `true` is +1.
+    pub fn positive(&self) -> &[bool] {
+        &self.labels.positive
+    }
+
+    /// N⁺.
+    pub fn n_pos(&self) -> usize {
+        self.labels.n_pos
+    }
+
+    /// N⁻.
+    pub fn n_neg(&self) -> usize {
+        self.labels.n_neg
+    }
+
+    /// What the data calls the negative and the positive class.
+    pub fn class_names(&self) -> &[String; 2] {
+        &self.labels.names
+    }
+
+    /// Names of the features, or none.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+impl Examples {
+    /// Two classes of what was read.
+    pub fn binary(self, choice: &Choice) -> Result<Dataset> {
+        let labels = self.labels.binary(choice)?;
+        Dataset::new(self.rows, labels, self.names)
+    }
+}

@@ -1,0 +1,5 @@
+//! What the mathematics may assume: rows of finite numbers and labels of two classes.
+
+pub mod dataset;
+pub mod labels;
+pub mod rows;

@@ -1,0 +1,370 @@
+//! The feature rows, dense or sparse: the only place that knows which.
+
+use crate::{Error, Result};
+
+/// Sparse rows, compressed: row i owns `indices[indptr[i]..indptr[i + 1]]` and the values there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Csr {
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    cols: usize,
+}
+
+/// Dense rows, one after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dense {
+    values: Vec<f64>,
+    rows: usize,
+    cols: usize,
+}
+
+/// The feature rows of a data set. Every number is finite.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rows {
+    /// All entries stored.
+    Dense(Dense),
+    /// Only the entries that the data names.
+    Csr(Csr),
+}
+
+/// One row.
+#[derive(Debug, Clone, Copy)]
+pub enum Row<'a> {
+    /// All entries.
+    Dense(&'a [f64]),
+    /// Column and value of the entries stored, columns increasing.
+    Sparse(&'a [u32], &'a [f64]),
+}
+
+impl Csr {
+    /// Checks the shape: `indptr` ascends from 0 to the number of entries, columns increase within
+    /// a row and stay below `cols`, values are finite.
+    pub fn new(
+        indptr: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+        cols: usize,
+    ) -> Result<Csr> {
+        let malformed = |what: &str| Error::Parameter {
+            name: "CSR rows",
+            value: what.to_string(),
+            must: "ascending row starts, increasing columns below the dimension, finite values",
+        };
+        if indices.len() != values.len() {
+            let (expected, got) = (indices.len(), values.len());
+            return Err(Error::Length {
+                what: "values of CSR rows",
+                expected,
+                got,
+            });
+        }
+        if indptr.first() != Some(&0) || indptr.last() != Some(&indices.len()) {
+            return Err(malformed("row starts"));
+        }
+        for (row, span) in indptr.windows(2).enumerate() {
+            // A start beyond the end of the entries shows here as well: the last one is their number.
+            let columns = indices
+                .get(span[0]..span[1])
+                .ok_or_else(|| malformed("row starts"))?;
+            if columns.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(malformed(&format!("columns of row {row}")));
+            }
+            if columns.last().is_some_and(|&last| last as usize >= cols) {
+                return Err(malformed(&format!("a column of row {row}")));
+            }
+        }
+        if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+            let row = indptr.partition_point(|&start| start <= at) - 1;
+            let value = values[at];
+            return Err(Error::NotFinite {
+                what: "a feature",
+                row,
+                value,
+                must: "finite",
+            });
+        }
+        Ok(Csr {
+            indptr,
+            indices,
+            values,
+            cols,
+        })
+    }
+
+    /// For readers, which have checked every entry as it came.
+    pub(crate) fn from_checked(
+        indptr: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+        cols: usize,
+    ) -> Csr {
+        debug_assert_eq!(indptr.last(), Some(&indices.len()));
+        debug_assert_eq!(indices.len(), values.len());
+        Csr {
+            indptr,
+            indices,
+            values,
+            cols,
+        }
+    }
+
+    /// Where each row starts, and the end of the last.
+    pub fn indptr(&self) -> &[usize] {
+        &self.indptr
+    }
+
+    /// Columns of the entries, from 0.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// Values of the entries.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// All entries written out. The caller has seen that they fit.
+    fn to_dense(&self) -> Dense {
+        let rows = self.indptr.len() - 1;
+        let mut values = vec![0.0; rows * self.cols];
+        for (row, span) in self.indptr.windows(2).enumerate() {
+            let dense = &mut values[row * self.cols..(row + 1) * self.cols];
+            let span = span[0]..span[1];
+            for (&column, &value) in self.indices[span.clone()].iter().zip(&self.values[span]) {
+                dense[column as usize] = value;
+            }
+        }
+        Dense {
+            values,
+            rows,
+            cols: self.cols,
+        }
+    }
+}
+
+impl Dense {
+    /// Row-major values; every value must be finite.
+    pub fn new(values: Vec<f64>, rows: usize, cols: usize) -> Result<Dense> {
+        let expected = rows.saturating_mul(cols);
+        if values.len() != expected {
+            let got = values.len();
+            return Err(Error::Length {
+                what: "values of dense rows",
+                expected,
+                got,
+            });
+        }
+        if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+            let value = values[at];
+            return Err(Error::NotFinite {
+                what: "a feature",
+                row: at / cols,
+                value,
+                must: "finite",
+            });
+        }
+        Ok(Dense { values, rows, cols })
+    }
+
+    /// The values, row by row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+}
+
+impl Rows {
+    /// Keeps sparse rows sparse, unless all entries written out take less memory: 8 bytes for
+    /// each of rows × columns against 12 for each entry stored and 8 for each row.
+    pub fn smaller(csr: Csr) -> Rows {
+        let rows = csr.indptr.len() - 1;
+        let sparse = csr
+            .indices
+            .len()
+            .saturating_mul(12)
+            .saturating_add(rows.saturating_mul(8));
+        let dense = rows.saturating_mul(csr.cols).saturating_mul(8);
+        if dense < sparse {
+            Rows::Dense(csr.to_dense())
+        } else {
+            Rows::Csr(csr)
+        }
+    }
+
+    /// The same choice for values that came as dense rows.
+    pub fn smaller_of_dense(dense: Dense) -> Rows {
+        let nonzero = dense.values.iter().filter(|&&x| x != 0.0).count();
+        let sparse = nonzero
+            .saturating_mul(12)
+            .saturating_add(dense.rows.saturating_mul(8));
+        if sparse >= dense.values.len().saturating_mul(8) || dense.cols > u32::MAX as usize {
+            return Rows::Dense(dense);
+        }
+        let mut indptr = Vec::with_capacity(dense.rows + 1);
+        let mut indices = Vec::with_capacity(nonzero);
+        let mut values = Vec::with_capacity(nonzero);
+        indptr.push(0);
+        for row in dense.values.chunks_exact(dense.cols) {
+            for (j, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                indices.push(j as u32);
+                values.push(x);
+            }
+            indptr.push(indices.len());
+        }
+        Rows::Csr(Csr {
+            indptr,
+            indices,
+            values,
+            cols: dense.cols,
+        })
+    }
+
+    /// Number of rows, N.
+    pub fn len(&self) -> usize {
+        match self {
+            Rows::Dense(dense) => dense.rows,
+            Rows::Csr(csr) => csr.indptr.len() - 1,
+        }
+    }
+
+    /// No rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of columns, d.
+    pub fn cols(&self) -> usize {
+        match self {
+            Rows::Dense(dense) => dense.cols,
+            Rows::Csr(csr) => csr.cols,
+        }
+    }
+
+    /// Entries stored.
+    pub fn stored(&self) -> usize {
+        match self {
+            Rows::Dense(dense) => dense.values.len(),
+            Rows::Csr(csr) => csr.indices.len(),
+        }
+    }
+
+    /// Row i.
+    ///
+    /// # Panics
+    /// If `i` is not below [`Rows::len`].
+    #[inline]
+    pub fn row(&self, i: usize) -> Row<'_> {
+        match self {
+            Rows::Dense(dense) => Row::Dense(&dense.values[i * dense.cols..(i + 1) * dense.cols]),
+            Rows::Csr(csr) => {
+                let span = csr.indptr[i]..csr.indptr[i + 1];
+                Row::Sparse(&csr.indices[span.clone()], &csr.values[span])
+            }
+        }
+    }
+
+    /// Column j of every row.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        (0..self.len()).map(|i| self.row(i).get(j)).collect()
+    }
+}
+
+impl Row<'_> {
+    /// x·w. Columns beyond the end of `w` count as absent.
+    #[inline]
+    pub fn dot(&self, w: &[f64]) -> f64 {
+        match self {
+            Row::Dense(values) => values.iter().zip(w).map(|(x, w)| x * w).sum(),
+            Row::Sparse(indices, values) => indices
+                .iter()
+                .zip(*values)
+                .map(|(&j, x)| w.get(j as usize).map_or(0.0, |w| x * w))
+                .sum(),
+        }
+    }
+
+    /// w ← w + a·x. Columns beyond the end of `w` are passed over.
+    #[inline]
+    pub fn add_to(&self, a: f64, w: &mut [f64]) {
+        match self {
+            Row::Dense(values) => w.iter_mut().zip(*values).for_each(|(w, x)| *w += a * x),
+            Row::Sparse(indices, values) => {
+                for (&j, x) in indices.iter().zip(*values) {
+                    if let Some(w) = w.get_mut(j as usize) {
+                        *w += a * x;
+                    }
+                }
+            }
+        }
+    }
+
+    /// x_j, 0 where nothing is stored.
+    pub fn get(&self, j: usize) -> f64 {
+        match self {
+            Row::Dense(values) => values.get(j).copied().unwrap_or(0.0),
+            Row::Sparse(indices, values) => {
+                let at = u32::try_from(j)
+                    .ok()
+                    .and_then(|j| indices.binary_search(&j).ok());
+                at.map_or(0.0, |at| values[at])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sparse() -> Csr {
+        Csr::new(vec![0, 2, 2, 3], vec![0, 3, 1], vec![1.0, 2.0, -3.0], 4).unwrap()
+    }
+
+    #[test]
+    fn dense_and_sparse_rows_agree() {
+        let (s, d) = (Rows::Csr(sparse()), Rows::Dense(sparse().to_dense()));
+        let w = [0.5, 1.0, 7.0, -2.0];
+        for i in 0..3 {
+            assert_eq!(s.row(i).dot(&w), d.row(i).dot(&w));
+            assert_eq!(s.row(i).dot(&w[..2]), d.row(i).dot(&w[..2]));
+            let (mut a, mut b) = (w, w);
+            s.row(i).add_to(2.0, &mut a);
+            d.row(i).add_to(2.0, &mut b);
+            assert_eq!(a, b);
+        }
+        for j in 0..6 {
+            assert_eq!(s.column(j), d.column(j));
+        }
+    }
+
+    #[test]
+    fn full_rows_become_dense_and_thin_ones_stay_sparse() {
+        assert!(matches!(Rows::smaller(sparse()), Rows::Csr(_)));
+        let full = Csr::new(vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0; 4], 2).unwrap();
+        let full = Rows::smaller(full);
+        assert!(matches!(full, Rows::Dense(_)));
+        let Rows::Dense(dense) = full.clone() else {
+            unreachable!()
+        };
+        assert_eq!(Rows::smaller_of_dense(dense), full);
+        let thin = Csr::new(vec![0, 1, 1, 2], vec![9, 1], vec![1.0, -2.0], 10).unwrap();
+        assert_eq!(Rows::smaller_of_dense(thin.to_dense()), Rows::Csr(thin));
+    }
+
+    #[test]
+    fn malformed_rows_are_refused() {
+        let refused = |p: &[usize], j: &[u32], x: &[f64], d| {
+            Csr::new(p.to_vec(), j.to_vec(), x.to_vec(), d).is_err()
+        };
+        assert!(refused(&[], &[], &[], 1));
+        assert!(refused(&[0, 1], &[0], &[], 1));
+        assert!(refused(&[0, 2], &[0], &[1.0], 1));
+        assert!(refused(&[0, 5, 1], &[0], &[1.0], 1));
+        assert!(refused(&[0, 2], &[1, 1], &[1.0, 1.0], 2));
+        assert!(refused(&[0, 1], &[3], &[1.0], 3));
+        let nan = Csr::new(vec![0, 0, 1], vec![0], vec![f64::NAN], 1);
+        assert!(matches!(nan, Err(Error::NotFinite { row: 1, .. })));
+        assert!(Dense::new(vec![1.0], 1, 2).is_err());
+        assert!(Dense::new(vec![], usize::MAX, 2).is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! A stream cut into blocks of whole lines, so that blocks can be parsed apart from each other.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::decompress::Compression;
+use super::{Wrong, whole};
+use crate::{Error, Result};
+
+/// Text per block: large enough to be worth handing to a thread, small enough for its cache.
+pub(super) const BLOCK: usize = 1 << 19;
+
+/// Whole lines of a file.
+pub(super) struct Block {
+    /// Ends with a line end, the last block of a file perhaps without.
+    pub(super) text: Vec<u8>,
+    /// The number of its first line, from 1.
+    pub(super) first_line: u64,
+}
+
+/// The blocks of a stream, in order.
+pub(super) struct Blocks<R> {
+    reader: R,
+    path: PathBuf,
+    compression: Option<Compression>,
+    max_line: usize,
+    /// Bytes read and not handed out.
+    pending: Vec<u8>,
+    next_line: u64,
+    at_start: bool,
+    at_end: bool,
+}
+
+impl<R: Read> Blocks<R> {
+    pub(super) fn new(
+        reader: R,
+        path: &Path,
+        compression: Option<Compression>,
+        max_line: usize,
+    ) -> Self {
+        Blocks {
+            reader,
+            path: path.to_path_buf(),
+            compression,
+            max_line,
+            pending: Vec::new(),
+            next_line: 1,
+            at_start: true,
+            at_end: false,
+        }
+    }
+
+    /// The first bytes, which stay where they are. A byte order mark is taken off.
+    pub(super) fn peek(&mut self) -> Result<&[u8]> {
+        self.fill(BLOCK)?;
+        if self.at_start {
+            self.at_start = false;
+            if self.pending.starts_with(BOM) {
+                self.pending.drain(..BOM.len());
+            }
+        }
+        Ok(&self.pending)
+    }
+
+    /// The next block; `None` at the end.
+    pub(super) fn next_block(&mut self) -> Result<Option<Block>> {
+        self.peek()?;
+        let mut searched = 0;
+        loop {
+            let new = &self.pending[searched..];
+            if let Some(at) = memchr::memrchr(b'\n', new) {
+                let rest = self.pending.split_off(searched + at + 1);
+                return self.hand_out(rest);
+            }
+            if self.at_end {
+                if self.pending.len() > self.max_line {
+                    return Err(too_long(self.next_line, self.max_line).at(&self.path));
+                }
+                return if self.pending.is_empty() {
+                    Ok(None)
+                } else {
+                    self.hand_out(Vec::new())
+                };
+            }
+            searched = self.pending.len();
+            if searched > self.max_line {
+                return Err(too_long(self.next_line, self.max_line).at(&self.path));
+            }
+            self.fill(searched + BLOCK)?;
+        }
+    }
+
+    /// An error at the line reached.
+    pub(super) fn refuse(&self, what: String) -> Error {
+        Wrong {
+            line: self.next_line,
+            column: 1,
+            what,
+        }
+        .at(&self.path)
+    }
+
+    fn hand_out(&mut self, rest: Vec<u8>) -> Result<Option<Block>> {
+        let text = std::mem::replace(&mut self.pending, rest);
+        let first_line = self.next_line;
+        self.next_line += count(&text, b'\n') as u64;
+        Ok(Some(Block { text, first_line }))
+    }
+
+    /// Reads until `size` bytes are pending, or to the end.
+    fn fill(&mut self, size: usize) -> Result<()> {
+        let missing = size.saturating_sub(self.pending.len());
+        if missing == 0 || self.at_end {
+            return Ok(());
+        }
+        self.pending.reserve(missing);
+        let read = self
+            .reader
+            .by_ref()
+            .take(missing as u64)
+            .read_to_end(&mut self.pending);
+        self.at_end = read.map_err(|source| self.broken(source))? < missing;
+        Ok(())
+    }
+
+    /// A read error, in words a person with a broken download understands.
+    fn broken(&self, source: io::Error) -> Error {
+        let Some(compression) = self.compression else {
+            return Error::Io {
+                path: self.path.clone(),
+                source,
+            };
+        };
+        let lines = self.next_line - 1 + count(&self.pending, b'\n') as u64;
+        let name = compression.name();
+        // The zstd library says "incomplete frame" with the kind UnexpectedEof, as do the others.
+        let what = match source.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                format!("{name} data is cut short after {lines} whole lines")
+            }
+            io::ErrorKind::OutOfMemory => format!("{name} data asks for too much memory"),
+            _ => format!("{name} data is damaged after {lines} whole lines: {source}"),
+        };
+        whole(&self.path, what)
+    }
+}
+
+/// What some editors put before the first character of a file.
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+pub(super) fn too_long(line: u64, max_line: usize) -> Wrong {
+    let what = format!("line is longer than {max_line} bytes (the limit is max-line)");
+    Wrong {
+        line,
+        column: max_line as u64 + 1,
+        what,
+    }
+}
+
+/// How often `byte` stands in `text`. Lanes of u8 sums, which the compiler makes vectors of.
+pub(super) fn count(text: &[u8], byte: u8) -> usize {
+    text.chunks(192)
+        .map(|chunk| chunk.iter().map(|&b| u8::from(b == byte)).sum::<u8>() as usize)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(text: &[u8], max_line: usize) -> Blocks<&[u8]> {
+        Blocks::new(text, Path::new("t"), None, max_line)
+    }
+
+    #[test]
+    fn blocks_are_whole_lines_and_together_the_whole_text() {
+        let text: Vec<u8> = (0..200_000u32)
+            .flat_map(|i| format!("{}\n", i % 977).into_bytes())
+            .collect();
+        let mut blocks = blocks(&text, 100);
+        let (mut all, mut line) = (Vec::new(), 1);
+        while let Some(block) = blocks.next_block().unwrap() {
+            assert_eq!(block.first_line, line);
+            assert_eq!(block.text.last(), Some(&b'\n'));
+            line += block.text.iter().filter(|&&b| b == b'\n').count() as u64;
+            all.extend(block.text);
+        }
+        assert_eq!(all, text);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_block_is_kept_whole_up_to_the_limit() {
+        let mut text = vec![b'x'; 3 * BLOCK];
+        text.push(b'\n');
+        let block = blocks(&text, 4 * BLOCK).next_block().unwrap().unwrap();
+        assert_eq!(block.text, text);
+        let refused = blocks(&text, 2 * BLOCK).next_block();
+        assert!(matches!(refused, Err(Error::Parse { line: 1, .. })));
+    }
+
+    #[test]
+    fn counting_agrees_with_the_obvious_way() {
+        for n in [0, 1, 191, 192, 193, 5000] {
+            let text: Vec<u8> = (0..n).map(|i| (i * i % 7) as u8).collect();
+            assert_eq!(count(&text, 2), text.iter().filter(|&&b| b == 2).count());
+        }
+        assert_eq!(count(&[b'\n'; 1000], b'\n'), 1000);
+    }
+}

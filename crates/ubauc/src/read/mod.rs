@@ -1,0 +1,242 @@
+//! Bytes to examples: svmlight, CSV and (feature `parquet`) Parquet; plain, gzip, zstd, bzip2 or
+//! xz, recognised by content; from a file or from standard input.
+//!
+//! A reader refuses bad input with its place and reads the rest of nothing: either the whole file
+//! is examples, or there is an error. Memory is bounded by the examples and a few blocks of text.
+
+mod blocks;
+mod csv;
+mod decompress;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod svmlight;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use crate::data::dataset::Examples;
+use crate::data::labels::MAX_CLASSES;
+use crate::{Error, Result};
+use blocks::Blocks;
+use decompress::Compression;
+
+/// A line may be this long unless the options say otherwise. A row of half a million features fits.
+pub const MAX_LINE: usize = 8 << 20;
+
+/// The format of a table of examples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `label index:value …`
+    Svmlight,
+    /// A header and rows of fields.
+    Csv,
+    /// Columns in binary; needs the feature `parquet`.
+    Parquet,
+}
+
+/// What to read and how.
+#[derive(Clone)]
+pub struct ReadOptions<'a> {
+    /// By file name and content if `None`.
+    pub format: Option<Format>,
+    /// The column that holds the labels (CSV and Parquet).
+    pub label: String,
+    /// Columns to read as features, in this order; all but the label if `None`.
+    pub columns: Option<Vec<String>>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// The byte between CSV fields; the commonest of `,` `;` tab and `|` in the header if `None`.
+    pub delimiter: Option<u8>,
+    /// CSV without a header: columns are called `1`, `2`, ….
+    pub no_header: bool,
+    /// svmlight indices start at 0, as some programs write them, not at 1.
+    pub zero_based: bool,
+    /// Longer lines are refused, in bytes.
+    pub max_line: usize,
+    /// Told of every so many more bytes read of the file, compressed bytes if it is compressed.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+impl Default for ReadOptions<'_> {
+    fn default() -> Self {
+        ReadOptions {
+            format: None,
+            label: "label".to_string(),
+            columns: None,
+            ignore: Vec::new(),
+            delimiter: None,
+            no_header: false,
+            zero_based: false,
+            max_line: MAX_LINE,
+            progress: None,
+        }
+    }
+}
+
+impl ReadOptions<'_> {
+    fn advance(&self, bytes: u64) {
+        if let Some(progress) = self.progress {
+            progress(bytes);
+        }
+    }
+}
+
+/// Reads a file; `-` is standard input.
+pub fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
+    if path == Path::new("-") {
+        return read_from(io::stdin(), Path::new("<stdin>"), options);
+    }
+    let io_error = |source| Error::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let mut file = File::open(path).map_err(io_error)?;
+    let metadata = file.metadata().map_err(io_error)?;
+    if metadata.is_dir() {
+        return Err(whole(path, "is a directory, not a file"));
+    }
+    if !metadata.is_file() {
+        return read_from(file, path, options);
+    }
+    let head = read_head(&mut file).map_err(io_error)?;
+    file.rewind().map_err(io_error)?;
+    if Compression::of(&head).is_some() {
+        return read_from(file, path, options);
+    }
+    match format_of(path, &head, options) {
+        Format::Svmlight => svmlight::read_file(&file, metadata.len(), path, options),
+        Format::Csv => read_from(file, path, options),
+        Format::Parquet => read_parquet(file, path, options),
+    }
+}
+
+/// Reads whatever bytes come; `name` stands in errors where a file name would.
+pub fn read_from(
+    mut reader: impl Read + Send,
+    name: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<Examples> {
+    let io_error = |source| Error::Io {
+        path: name.to_path_buf(),
+        source,
+    };
+    let head = read_head(&mut reader).map_err(io_error)?;
+    let compression = Compression::of(&head);
+    let counted = Counted {
+        reader: io::Cursor::new(head).chain(reader),
+        options,
+    };
+    let text = decompress::decompress(counted, compression).map_err(io_error)?;
+    let mut blocks = Blocks::new(text, name, compression, options.max_line);
+    match format_of(name, blocks.peek()?, options) {
+        Format::Svmlight => svmlight::read_blocks(blocks, name, options),
+        Format::Csv => csv::read_blocks(blocks, name, options),
+        Format::Parquet => Err(whole(
+            name,
+            "Parquet is read from a plain file only, not from a stream or an archive",
+        )),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
+    parquet::read_file(file, path, options)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(_: File, path: &Path, _: &ReadOptions<'_>) -> Result<Examples> {
+    Err(whole(
+        path,
+        "is a Parquet file; this build has no Parquet reader (feature `parquet`)",
+    ))
+}
+
+/// Enough bytes to tell a format by.
+fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    reader.take(4096).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// The options' format, or the file name's, or what the text looks like.
+fn format_of(path: &Path, head: &[u8], options: &ReadOptions<'_>) -> Format {
+    if let Some(format) = options.format {
+        return format;
+    }
+    if head.starts_with(b"PAR1") {
+        return Format::Parquet;
+    }
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    let name = [".gz", ".zst", ".bz2", ".xz"]
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix))
+        .unwrap_or(&name);
+    if [".csv", ".tsv"].iter().any(|suffix| name.ends_with(suffix)) {
+        Format::Csv
+    } else if [".svm", ".svmlight", ".libsvm"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix))
+        || svmlight::looks_like(head)
+    {
+        Format::Svmlight
+    } else {
+        Format::Csv
+    }
+}
+
+/// An error about the file as a whole.
+fn whole(path: &Path, what: impl Into<String>) -> Error {
+    Error::File {
+        path: path.to_path_buf(),
+        what: what.into(),
+    }
+}
+
+/// An error at its place, before the file's name is known.
+#[derive(Debug)]
+struct Wrong {
+    line: u64,
+    column: u64,
+    what: String,
+}
+
+impl Wrong {
+    fn at(self, path: &Path) -> Error {
+        let Wrong { line, column, what } = self;
+        Error::Parse {
+            path: PathBuf::from(path),
+            line,
+            column,
+            what,
+        }
+    }
+}
+
+fn too_many_classes() -> String {
+    format!("more than {MAX_CLASSES} different labels; labels must be classes")
+}
+
+/// Text from a file, fit for a message: printable and short.
+fn shown(text: &[u8]) -> String {
+    let short = &text[..text.len().min(24)];
+    let dots = if short.len() < text.len() { "…" } else { "" };
+    match std::str::from_utf8(short) {
+        Ok(s) if !s.chars().any(char::is_control) => format!("'{s}{dots}'"),
+        _ => format!("'{}{dots}'", short.escape_ascii()),
+    }
+}
+
+/// Tells the progress of every byte that passes.
+struct Counted<'a, R> {
+    reader: R,
+    options: &'a ReadOptions<'a>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        self.options.advance(n as u64);
+        Ok(n)
+    }
+}

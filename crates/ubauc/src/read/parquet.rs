@@ -1,0 +1,255 @@
+//! Parquet: flat columns of numbers, one of them (or a text column) the labels.
+//!
+//! Read column by column, a row group at a time. A null, a date, a decimal or a nested column is
+//! refused by name: what number it stands for is for the owner of the data to say.
+
+use std::fs::File;
+use std::path::Path;
+
+use parquet::basic::{ConvertedType, LogicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::csv::Columns;
+use super::{ReadOptions, Wrong, shown, too_many_classes, whole};
+use crate::data::dataset::Examples;
+use crate::data::labels::{self, Dictionary};
+use crate::data::rows::{Dense, Rows};
+use crate::{Error, Result};
+
+/// Records read at once of a column.
+const CHUNK: usize = 1 << 14;
+
+/// Reads a whole file.
+pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
+    let bytes = file.metadata().map_or(0, |m| m.len());
+    let broken = |error: ParquetError| whole(path, format!("damaged Parquet file: {error}"));
+    let reader = SerializedFileReader::new(file).map_err(broken)?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let names = schema
+        .columns()
+        .iter()
+        .map(|column| column.path().string())
+        .collect();
+    let columns = Columns::find(names, path, options)?;
+    let mut dictionary = Dictionary::default();
+    let mut codes = Vec::new();
+    let mut values: Vec<f64> = Vec::new();
+    let d = columns.features.len();
+    let groups = reader.num_row_groups();
+    for group in 0..groups {
+        let group = reader.get_row_group(group).map_err(broken)?;
+        let first_row = codes.len();
+        let place = Place { path, first_row };
+        label_column(&*group, columns.label, &place, &mut dictionary, &mut codes)?;
+        let n = codes.len() - first_row;
+        values.resize(codes.len() * d, 0.0);
+        for (j, &column) in columns.features.iter().enumerate() {
+            let cells = values[first_row * d..].iter_mut().skip(j).step_by(d);
+            number_column(&*group, column, &place, n, cells)?;
+        }
+        options.advance(bytes / groups as u64);
+    }
+    let n = codes.len();
+    if n == 0 {
+        return Err(whole(path, "no examples in the file"));
+    }
+    let labels =
+        labels::join(codes, &[(dictionary, n)]).map_err(|_| whole(path, too_many_classes()))?;
+    let rows = Rows::smaller_of_dense(Dense::new(values, n, d)?);
+    Ok(Examples {
+        rows,
+        labels,
+        names: columns.feature_names(),
+        notices: Vec::new(),
+    })
+}
+
+/// Where a row group stands, for messages: line and column are row and column of the table.
+struct Place<'a> {
+    path: &'a Path,
+    first_row: usize,
+}
+
+impl Place<'_> {
+    fn wrong(&self, row: usize, column: usize, what: String) -> Error {
+        let line = (self.first_row + row + 1) as u64;
+        Wrong {
+            line,
+            column: column as u64 + 1,
+            what,
+        }
+        .at(self.path)
+    }
+
+    fn broken(&self, error: ParquetError) -> Error {
+        whole(self.path, format!("damaged Parquet file: {error}"))
+    }
+}
+
+/// Hands every value of a column to `take` with its row; a null is refused.
+fn each_value<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    column: usize,
+    place: &Place<'_>,
+    mut take: impl FnMut(usize, &T::T) -> std::result::Result<(), String>,
+) -> Result<usize> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut row = 0;
+    loop {
+        values.clear();
+        levels.clear();
+        let (records, found, _) = reader
+            .read_records(CHUNK, Some(&mut levels), None, &mut values)
+            .map_err(|error| place.broken(error))?;
+        if records == 0 {
+            return Ok(row);
+        }
+        if found < records {
+            let full = levels.iter().max().copied().unwrap_or(0);
+            let null = levels
+                .iter()
+                .position(|&l| l < full || full == 0)
+                .unwrap_or(0);
+            return Err(place.wrong(row + null, column, "the value is missing (null)".into()));
+        }
+        for value in &values {
+            take(row, value).map_err(|what| place.wrong(row, column, what))?;
+            row += 1;
+        }
+    }
+}
+
+/// Reads a column of numbers into its `n` cells.
+fn number_column<'a>(
+    group: &dyn RowGroupReader,
+    column: usize,
+    place: &Place<'_>,
+    n: usize,
+    mut cells: impl Iterator<Item = &'a mut f64>,
+) -> Result<()> {
+    let descriptor = group.metadata().column(column).column_descr_ptr();
+    let unsigned = plain_number(&descriptor).map_err(|what| place.wrong(0, column, what))?;
+    let name = descriptor.path().string();
+    let mut put = |value: f64| {
+        if !value.is_finite() {
+            return Err(format!("{value} in column '{name}' is not finite"));
+        }
+        match cells.next() {
+            Some(cell) => *cell = value,
+            None => return Err(format!("column '{name}' is longer than the labels")),
+        }
+        Ok(())
+    };
+    let reader = group
+        .get_column_reader(column)
+        .map_err(|error| place.broken(error))?;
+    let rows = match reader {
+        ColumnReader::BoolColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
+        ColumnReader::Int32ColumnReader(r) if unsigned => {
+            each_value(r, column, place, |_, &v| put((v as u32).into()))
+        }
+        ColumnReader::Int32ColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
+        ColumnReader::Int64ColumnReader(r) if unsigned => {
+            each_value(r, column, place, |_, &v| put(v as u64 as f64))
+        }
+        ColumnReader::Int64ColumnReader(r) => each_value(r, column, place, |_, &v| put(v as f64)),
+        ColumnReader::FloatColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
+        ColumnReader::DoubleColumnReader(r) => each_value(r, column, place, |_, &v| put(v)),
+        _ => Err(place.wrong(0, column, format!("column '{name}' does not hold numbers"))),
+    }?;
+    if rows != n {
+        return Err(place.wrong(
+            rows,
+            column,
+            format!("column '{name}' has {rows} rows, not {n}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the labels, whatever type they are.
+fn label_column(
+    group: &dyn RowGroupReader,
+    column: usize,
+    place: &Place<'_>,
+    dictionary: &mut Dictionary,
+    codes: &mut Vec<u32>,
+) -> Result<()> {
+    let mut put = |label: &[u8]| {
+        let code = match dictionary.find(label) {
+            Some(code) => code,
+            None if label.is_empty() => return Err("the label is missing ('')".to_string()),
+            None if fast_float2::parse::<f64, _>(label).is_ok_and(|x| !x.is_finite()) => {
+                return Err(format!("label {} is not finite", shown(label)));
+            }
+            None => dictionary.insert(label).ok_or_else(too_many_classes)?,
+        };
+        codes.push(code);
+        Ok(())
+    };
+    let reader = group
+        .get_column_reader(column)
+        .map_err(|error| place.broken(error))?;
+    match reader {
+        ColumnReader::BoolColumnReader(r) => {
+            each_value(r, column, place, |_, &v| put(if v { b"1" } else { b"0" }))
+        }
+        ColumnReader::Int32ColumnReader(r) => {
+            each_value(r, column, place, |_, v| put(v.to_string().as_bytes()))
+        }
+        ColumnReader::Int64ColumnReader(r) => {
+            each_value(r, column, place, |_, v| put(v.to_string().as_bytes()))
+        }
+        ColumnReader::FloatColumnReader(r) => {
+            each_value(r, column, place, |_, v| put(v.to_string().as_bytes()))
+        }
+        ColumnReader::DoubleColumnReader(r) => {
+            each_value(r, column, place, |_, v| put(v.to_string().as_bytes()))
+        }
+        ColumnReader::ByteArrayColumnReader(r) => {
+            each_value(r, column, place, |_, v| put(v.data().trim_ascii()))
+        }
+        _ => Err(place.wrong(
+            0,
+            column,
+            "labels of this type are not supported".to_string(),
+        )),
+    }?;
+    Ok(())
+}
+
+/// Is the column one of plain numbers? Says whether they are unsigned.
+fn plain_number(descriptor: &ColumnDescriptor) -> std::result::Result<bool, String> {
+    let name = descriptor.path().string();
+    if descriptor.max_rep_level() > 0 || descriptor.path().parts().len() > 1 {
+        return Err(format!(
+            "column '{name}' is nested; flat columns are expected"
+        ));
+    }
+    match descriptor.logical_type_ref() {
+        Some(LogicalType::Integer(kind)) => return Ok(!kind.is_signed),
+        Some(LogicalType::Float16) => return Err(format!("column '{name}' holds 16-bit floats")),
+        Some(other) => {
+            return Err(format!(
+                "column '{name}' holds {other:?}, not plain numbers"
+            ));
+        }
+        None => {}
+    }
+    match descriptor.converted_type() {
+        ConvertedType::UINT_8
+        | ConvertedType::UINT_16
+        | ConvertedType::UINT_32
+        | ConvertedType::UINT_64 => Ok(true),
+        ConvertedType::NONE
+        | ConvertedType::INT_8
+        | ConvertedType::INT_16
+        | ConvertedType::INT_32
+        | ConvertedType::INT_64 => Ok(false),
+        other => Err(format!("column '{name}' holds {other}, not plain numbers")),
+    }
+}
