@@ -8,5 +8,6 @@
 
 mod error;
 pub mod metrics;
+pub mod objective;
 
 pub use error::{Error, Result};
