@@ -1,7 +1,9 @@
 //! AUC risk, Eq. (1) and Eq. (2).
 //!
-//!   L_AUC = 1/(N⁺N⁻) Σ_{i∈+} Σ_{j∈−} ( 1[c_i < c_j] + ½·1[c_i = c_j] )             Eq. (1)
-//!         = 1/(N⁺N⁻) { Σ_{i=1}^{N⁺} (N⁻ + i) − Σ_{i∈+} r_i }                       Eq. (2), Lemma 2
+//! ```text
+//! L_AUC = 1/(N⁺N⁻) Σ_{i∈+} Σ_{j∈−} ( 1[c_i < c_j] + ½·1[c_i = c_j] )             Eq. (1)
+//!       = 1/(N⁺N⁻) { Σ_{i=1}^{N⁺} (N⁻ + i) − Σ_{i∈+} r_i }                       Eq. (2), Lemma 2
+//! ```
 //!
 //! r_i is the rank of example i among all N, from 1; tied examples share the mean of their ranks. The
 //! paper assumes no ties; with mean ranks Lemma 2 holds with the ½ above: in a group of n⁺ and n⁻ tied

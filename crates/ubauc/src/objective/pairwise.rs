@@ -1,10 +1,12 @@
 //! The surrogate losses of pairs the paper compares with, without visiting the pairs.
 //!
-//!   L = 1/(N⁺N⁻) Σ_{i∈+} Σ_{j∈−} ℓ(c_i − c_j),   ℓ(d) ≥ 1[d < 0], ℓ(0) = 1
+//! ```text
+//! L = 1/(N⁺N⁻) Σ_{i∈+} Σ_{j∈−} ℓ(c_i − c_j),   ℓ(d) ≥ 1[d < 0], ℓ(0) = 1
 //!
-//!   hinge        ℓ(d) = [1 − d]₊     O(N log N)   OAM [Zhao11], [Joachims05]
-//!   square       ℓ(d) = (1 − d)²     O(N)         OPAUC [Gao13], SOLAM [Ying16]
-//!   exponential  ℓ(d) = e^(−d)       O(N)         RankBoost [Freund03]
+//! hinge        ℓ(d) = [1 − d]₊     O(N log N)   OAM [Zhao11], [Joachims05]
+//! square       ℓ(d) = (1 − d)²     O(N)         OPAUC [Gao13], SOLAM [Ying16]
+//! exponential  ℓ(d) = e^(−d)       O(N)         RankBoost [Freund03]
+//! ```
 //!
 //! The paper prints e^(c_i − c_j), which grows as the ranking improves (E7), and gives SOLAM and OPAUC
 //! the squared hinge [1 − d]₊² where both use the square (E9), with the citations of OPAUC and OAM
@@ -89,7 +91,10 @@ pub fn exponential(scores: &[f64], positive: &[bool]) -> Result<f64> {
 mod tests {
     use super::*;
 
-    const LOSSES: [(fn(&[f64], &[bool]) -> Result<f64>, fn(f64) -> f64); 3] = [
+    /// The function under test, and ℓ.
+    type Loss = (fn(&[f64], &[bool]) -> Result<f64>, fn(f64) -> f64);
+
+    const LOSSES: [Loss; 3] = [
         (hinge, |d| (1.0 - d).max(0.0)),
         (square, |d| (1.0 - d).powi(2)),
         (exponential, |d| (-d).exp()),

@@ -1,11 +1,15 @@
 //! The population form, Eq. (11), corrected (E6), with an estimated constant.
 //!
-//!   L_AUC ≤ α′/(p(1−p)) min_λ E[ y(λ − c) ]₊,   α′ ≥ max_c ρ(c)                    Eq. (11)
+//! ```text
+//! L_AUC ≤ α′/(p(1−p)) min_λ E[ y(λ − c) ]₊,   α′ ≥ max_c ρ(c)                    Eq. (11)
+//! ```
 //!
 //! ρ is the density of the scores of both classes together, p the share of positives. The paper prints
 //! y(c − λ): E6. With sample means for p and E the right side is
 //!
-//!   α′ · N²/(N⁺N⁻) · (1/N) min_λ Σ_i [ y_i(λ − c_i) ]₊ = α′ N L̃,
+//! ```text
+//! α′ · N²/(N⁺N⁻) · (1/N) min_λ Σ_i [ y_i(λ − c_i) ]₊ = α′ N L̃,
+//! ```
 //!
 //! that is, Theorem 1 with ᾱ, 1 / the smallest gap, replaced by N·max ρ, 1 / the typical gap where
 //! scores are densest. It speaks of scores not yet seen, and ties do not spoil it.
@@ -57,12 +61,25 @@ pub(crate) fn estimate(sorted: &Sorted, l_tilde: f64) -> Option<PopulationEstima
     if span == 0.0 {
         return None;
     }
-    let z = || sorted.merged().map(|c| (c - lowest) / span);
+    let z = || {
+        sorted
+            .pos
+            .iter()
+            .chain(&sorted.neg)
+            .map(|c| (c - lowest) / span)
+    };
 
     let mean = sum(z()) / n;
     let deviation = (sum(z().map(|z| (z - mean).powi(2))) / n).sqrt();
-    let quartile = |share: f64| z().nth((share * (n - 1.0)).round() as usize);
-    let iqr = quartile(0.75)? - quartile(0.25)?;
+    let rank = |share: f64| (share * (n - 1.0)).round() as usize;
+    let mut upper = sorted.merged().skip(rank(0.25));
+    let quarter = upper.next()?;
+    // For two or three examples both quartiles may be one.
+    let three_quarters = upper
+        .take(rank(0.75) - rank(0.25))
+        .last()
+        .unwrap_or(quarter);
+    let iqr = (three_quarters - quarter) / span;
     let spread = if iqr > 0.0 {
         deviation.min(iqr / 1.34)
     } else {

@@ -35,8 +35,7 @@ pub(crate) fn check(scores: &[f64], positive: &[bool]) -> Result<(usize, usize)>
 }
 
 pub(crate) fn check_finite(scores: &[f64]) -> Result<()> {
-    // `!(a <= b)` is also true of NaN.
-    match scores.iter().position(|c| !(c.abs() <= LARGEST)) {
+    match scores.iter().position(|c| c.is_nan() || c.abs() > LARGEST) {
         None => Ok(()),
         Some(row) => Err(Error::NotFinite {
             what: "score",

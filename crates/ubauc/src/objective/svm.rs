@@ -1,13 +1,17 @@
 //! The margin form: what a linear SVM with a free bias −λ minimises, on the scale of L̃.
 //!
-//!   L̃_SVM = 1/(N⁺N⁻) min_λ Σ_i [ 1 + y_i(λ − c_i) ]₊
+//! ```text
+//! L̃_SVM = 1/(N⁺N⁻) min_λ Σ_i [ 1 + y_i(λ − c_i) ]₊
+//! ```
 //!
 //! The paper drops the factor 1/(N⁺N⁻) and so compares it with L̃ on two scales (E11). Since
 //! 1 + y(λ − c) = y(λ − (c − y)), the margin form **is** L̃ of the shifted scores c − y: positives
 //! pushed down by 1, negatives up by 1. Everything known of L̃ carries over, the minimising λ (E1)
-//! included. Term by term [1 + a]₊ ≥ [a]₊, hence
+//! included. Term by term `[1 + a]₊ ≥ [a]₊`, hence
 //!
-//!   L̃_SVM ≥ L̃,   and with Theorem 1   ᾱ L̃_SVM ≥ ᾱ L̃ ≥ L_AUC.
+//! ```text
+//! L̃_SVM ≥ L̃,   and with Theorem 1   ᾱ L̃_SVM ≥ ᾱ L̃ ≥ L_AUC.
+//! ```
 //!
 //! ᾱ depends on the scores, so the chain holds at each w and is no reason by itself that a small
 //! SVM objective means a small risk.

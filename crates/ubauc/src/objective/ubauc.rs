@@ -1,6 +1,8 @@
 //! The learning objective, Eq. (6) and Eq. (8), in mean form.
 //!
-//!   P(w, b, λ) = 1/N Σ_i s_i { [ y_i(λ − c_i) ]₊ + (β/2) v_i (1 − y_i(c_i + b))² } + (γ/2) ‖w‖²
+//! ```text
+//! P(w, b, λ) = 1/N Σ_i s_i { [ y_i(λ − c_i) ]₊ + (β/2) v_i (1 − y_i(c_i + b))² } + (γ/2) ‖w‖²
+//! ```
 //!
 //! c_i = w·x_i; s_i sample weights (1 if none), N, N⁺, N⁻ sums of weights. v_i = 1 (`Plain`, the paper) or
 //! N/(2N_{y_i}) (`Balanced`: each class counts one half). The intercept b is not penalised and enters the
@@ -9,16 +11,20 @@
 //! Subgradient, with a_i = 1 if y_i(λ − c_i) > 0, else 0 (so 0 is chosen at the kink), and
 //! (1 − y c)² = (y − c)²:
 //!
-//!   ∂P/∂c_i = s_i/N { −y_i a_i + β v_i (c_i + b − y_i) },   ∇_w P = Xᵀ(∂P/∂c) + γw
-//!   ∂P/∂λ   = 1/N Σ_i s_i y_i a_i,   ∂P/∂b = 1/N Σ_i s_i β v_i (c_i + b − y_i)
+//! ```text
+//! ∂P/∂c_i = s_i/N { −y_i a_i + β v_i (c_i + b − y_i) },   ∇_w P = Xᵀ(∂P/∂c) + γw
+//! ∂P/∂λ   = 1/N Σ_i s_i y_i a_i,   ∂P/∂b = 1/N Σ_i s_i β v_i (c_i + b − y_i)
+//! ```
 //!
 //! Everything about the rows is a sum, taken chunk by chunk ([`Sums`]) and merged: the chunks may be threads,
 //! files or machines. The squares are kept by class, so that a chunk need not know N⁺ and N⁻ of the whole.
 //!
 //! The paper's two scalings, both different from this one and from each other (E4, E5):
 //!
-//!   Eq. (6): L̃ + (β₆/2) Σ_i (1 − y_i c_i)² + (γ₆/2)‖w‖²  = N/(N⁺N⁻) · P with β = N⁺N⁻β₆, γ = N⁺N⁻γ₆/N
-//!   Eq. (8): N · P with β = β₈, γ = γ₈/N; the online step Eq. (9) is a step on P itself, with γ and not γ₈
+//! ```text
+//! Eq. (6): L̃ + (β₆/2) Σ_i (1 − y_i c_i)² + (γ₆/2)‖w‖²  = N/(N⁺N⁻) · P with β = N⁺N⁻β₆, γ = N⁺N⁻γ₆/N
+//! Eq. (8): N · P with β = β₈, γ = γ₈/N; the online step Eq. (9) is a step on P itself, with γ and not γ₈
+//! ```
 
 use serde::{Deserialize, Serialize};
 

@@ -1,25 +1,33 @@
 //! The univariate bound L̃ of AUC risk: Eq. (3), Eq. (4), Eq. (5), Lemma 1, Lemma 4, Theorem 1.
 //!
-//!   N⁺N⁻ L̃ = Σ_{i=N⁻+1}^{N} c↑_i − Σ_{i∈+} c_i                                     Eq. (3)
-//!           = Σ_{i=1}^{N⁺} ( c↑_{N⁻+i} − c↑⁺_i ),   every term ≥ 0                 Lemma 1
-//!           = min_λ Σ_i [ y_i(λ − c_i) ]₊                                          Eq. (5)
+//! ```text
+//! N⁺N⁻ L̃ = Σ_{i=N⁻+1}^{N} c↑_i − Σ_{i∈+} c_i                                     Eq. (3)
+//!         = Σ_{i=1}^{N⁺} ( c↑_{N⁻+i} − c↑⁺_i ),   every term ≥ 0                 Lemma 1
+//!         = min_λ Σ_i [ y_i(λ − c_i) ]₊                                          Eq. (5)
+//! ```
 //!
 //! c↑ are all scores in ascending order, c↑⁺ those of the positives. The first sum is that of the N⁺
 //! largest scores, so Eq. (5) follows from
 //!
-//!   Σ_{i=N−k+1}^{N} z↑_i = min_λ { kλ + Σ_i [z_i − λ]₊ },  λ ∈ [z↑_{N−k}, z↑_{N−k+1}]   Eq. (4), Lemma 4
+//! ```text
+//! Σ_{i=N−k+1}^{N} z↑_i = min_λ { kλ + Σ_i [z_i − λ]₊ },  λ ∈ [z↑_{N−k}, z↑_{N−k+1}]   Eq. (4), Lemma 4
+//! ```
 //!
-//! with k = N⁺ and [a]₊ − a = [−a]₊. **E1**: the minimisers of Eq. (5) are therefore
+//! with k = N⁺ and `[a]₊ − a = [−a]₊`. **E1**: the minimisers of Eq. (5) are therefore
 //! λ ∈ [ c↑_{N⁻}, c↑_{N⁻+1} ], not N⁺ as printed. The interval is closed at both ends (the paper opens
 //! the upper one, which leaves nothing when the two are tied), and ties do no harm to Lemma 4.
 //!
 //! # Theorem 1, with ties
 //!
-//!   α̲ L̃ ≤ L_AUC ≤ ᾱ L̃,   1/α̲ = max_i (c↑_{i+1} − c↑_i),   1/ᾱ = min_i (c↑_{i+1} − c↑_i)
+//! ```text
+//! α̲ L̃ ≤ L_AUC ≤ ᾱ L̃,   1/α̲ = max_i (c↑_{i+1} − c↑_i),   1/ᾱ = min_i (c↑_{i+1} − c↑_i)
+//! ```
 //!
 //! Give tied examples any order. Then c↑ is the same list, the i-th positive has a rank r_i ≤ N⁻ + i, and
 //!
-//!   N⁺N⁻ L̃ = Σ_i ( c↑_{N⁻+i} − c↑_{r_i} ) ≤ (1/α̲) Σ_i (N⁻ + i − r_i) = (1/α̲) · (wrong pairs of that order).
+//! ```text
+//! N⁺N⁻ L̃ = Σ_i ( c↑_{N⁻+i} − c↑_{r_i} ) ≤ (1/α̲) Σ_i (N⁻ + i − r_i) = (1/α̲) · (wrong pairs of that order).
+//! ```
 //!
 //! This holds for the order that puts tied positives last, where a tied pair counts as right. Counting
 //! it ½ only raises L_AUC: **the lower bound survives ties.**
