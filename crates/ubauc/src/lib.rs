@@ -1,14 +1,21 @@
 //! Learn and judge scoring functions by AUC, without comparing pairs of examples.
 //!
-//! Modules in the order of the data flow:
+//! AUC counts how often a positive example outscores a negative one. Modules in the order of the
+//! data flow:
 //!
 //! | module | what |
 //! |---|---|
+//! | [`read`] | bytes → examples: svmlight, CSV, Parquet; plain or compressed |
+//! | [`data`] | what the mathematics may assume: finite rows, labels of two classes |
+//! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
+//!
+//! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
 
 pub mod data;
 mod error;
 pub mod metrics;
+pub mod objective;
 pub mod read;
 
 pub use error::{Error, Result};

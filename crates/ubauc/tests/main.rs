@@ -1,4 +1,5 @@
 //! Tests of the library from outside, one binary.
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop
 
+mod paper;
 mod read;
