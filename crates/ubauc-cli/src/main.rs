@@ -1,2 +1,55 @@
-//! The program `ubauc`.
-fn main() {}
+//! The program `ubauc`: arguments, the library, a report.
+
+mod args;
+mod atomic;
+mod bound;
+mod compare;
+mod data;
+mod demo;
+mod evaluate;
+mod input;
+mod output;
+mod progress;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // `ubauc … | head` has had enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "ubauc: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<()> {
+    let output = cli.common.output();
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(cli.common.threads)
+        .build_global()
+        .context("cannot start the threads")?;
+    match &cli.command {
+        Command::Demo(args) => demo::run(args, cli.common.seed, output),
+        Command::Evaluate(args) => evaluate::run(args, output),
+        Command::Compare(args) => compare::run(args, output),
+        Command::Bound(args) => bound::run(args, output),
+        Command::Data(args) => data::run(args, cli.common.seed, output),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let of_json = cause.downcast_ref::<serde_json::Error>().and_then(|e| e.io_error_kind());
+        let of_io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        of_json.or(of_io) == Some(io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,43 @@
+# `make` lists the targets.
+.DEFAULT_GOAL := help
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+
+.PHONY: help test check lint doc bench fuzz clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+test: $(VENV)/ready ## all tests: the library, the program, and both against scikit-learn
+	@if [ -z "$$UBAUC_DATA" ]; then echo "NOTE: UBAUC_DATA is not set: tests on the real data sets will be SKIPPED"; fi
+	cargo test --workspace --all-features
+	$(PYTHON) -m pytest -q tests/reference
+
+check: lint doc test ## the whole gate: format, lints, documentation, tests
+
+lint: $(VENV)/ready ## format and lints
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	cargo clippy --workspace --no-default-features -- -D warnings
+	$(VENV)/bin/ruff check bench tests
+	$(VENV)/bin/ruff format --check bench tests
+
+doc: ## the library's documentation
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
+
+bench: $(VENV)/ready ## speed: ours / theirs / ratio, from one run (set UBAUC_DATA for the real data)
+	$(PYTHON) bench/run.py
+
+fuzz: ## fuzz every reader for a minute each (FUZZ_SECONDS=60); needs cargo-fuzz
+	for target in $$(ls fuzz/fuzz_targets | sed 's/\.rs//'); do \
+	  (cd fuzz && cargo fuzz run -s none $$target -- -max_total_time=$${FUZZ_SECONDS:-60} -max_len=4096) || exit 1; \
+	done
+
+clean: ## remove what was built
+	cargo clean
+	rm -rf $(VENV) bench/.cache
+
+$(VENV)/ready: tests/requirements.txt
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --requirement tests/requirements.txt
+	touch $@

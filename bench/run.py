@@ -1,0 +1,211 @@
+"""Speed of ubauc beside that of others: ours, theirs and the ratio, from one run on one machine.
+
+    make bench                                    print the tables
+    .venv/bin/python bench/run.py --write         and put them into docs/benchmarks.md
+
+Each time is the best of several runs of the same work on the same data, both sides in turn. Absolute
+times mean little on a shared machine; ratios of one run mean more.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import time
+
+import numpy as np
+import sklearn
+from sklearn.datasets import load_svmlight_file
+from sklearn.metrics import roc_auc_score
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CACHE = ROOT / "bench" / ".cache"
+DOCS = ROOT / "docs" / "benchmarks.md"
+
+
+def measure(*arguments, threads=None):
+    """Runs the Rust side, `crates/ubauc/benches/measure.rs`."""
+    command = ["cargo", "bench", "-q", "-p", "ubauc", "--bench", "measure", "--"]
+    env = dict(os.environ)
+    if threads is not None:
+        env["RAYON_NUM_THREADS"] = str(threads)
+    done = subprocess.run(
+        [*command, *map(str, arguments)], cwd=ROOT, env=env, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def best(work, repeats):
+    """The shortest of `repeats` runs, and the answer."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        answer = work()
+        times.append(time.perf_counter() - start)
+    return min(times), answer
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def seconds(t):
+    return f"{t * 1000:.1f} ms" if t < 1 else f"{t:.2f} s"
+
+
+def bench_auc():
+    """AUC with the DeLong interval against roc_auc_score, which has none."""
+    rows = []
+    for n in [10**5, 10**6, 10**7]:
+        rng = np.random.default_rng(n)
+        positive = rng.random(n) < 0.1
+        scores = rng.normal(size=n) + positive
+        scores_file, labels_file = CACHE / f"scores{n}.f64", CACHE / f"labels{n}.u8"
+        scores.tofile(scores_file)
+        positive.astype(np.uint8).tofile(labels_file)
+        repeats = 5 if n < 10**7 else 3
+        theirs, auc = best(lambda: roc_auc_score(positive, scores), repeats)
+        two = measure("auc", scores_file, labels_file, 5)
+        one = measure("auc", scores_file, labels_file, 5, threads=1)
+        for ours in (one, two):
+            assert abs(ours["answer"] - auc) < 1e-9, (ours["answer"], auc)
+        both, single = min(two["seconds"]), min(one["seconds"])
+        rows.append(
+            [
+                f"{n:,}",
+                seconds(both),
+                seconds(single),
+                seconds(theirs),
+                f"{theirs / both:.1f}×",
+                f"{theirs / single:.1f}×",
+                f"{both / n * 1e9:.1f} ns",
+                f"{two['peak_bytes'] / two['input_bytes']:.2f}×",
+            ]
+        )
+        scores_file.unlink()
+        labels_file.unlink()
+    head = [
+        "scores",
+        "ours",
+        "ours, one thread",
+        "roc_auc_score",
+        "ratio",
+        "ratio, one thread",
+        "ours a score",
+        "peak memory / input",
+    ]
+    return table(head, rows)
+
+
+def svmlight_text():
+    """a9a if the real data are there, generated rows of the same shape if not."""
+    data = os.environ.get("UBAUC_DATA")
+    if data:
+        path = pathlib.Path(data) / "a9a" / "train.svm.zst"
+        done = subprocess.run(
+            ["zstd", "-dqc", str(path)], capture_output=True, check=True
+        )
+        return "a9a", done.stdout
+    print("NOTE: UBAUC_DATA is not set: generated rows take the place of a9a")
+    out = CACHE / "rows.svm"
+    generate = "cargo run --release -q -- data generate --rows 32561 --dim 123 --density 0.11".split()
+    subprocess.run([*generate, "--quiet", "--output", str(out)], cwd=ROOT, check=True)
+    return "generated", out.read_bytes()
+
+
+def bench_read():
+    """svmlight text into CSR against load_svmlight_file, and against reading the bytes at all."""
+    name, text = svmlight_text()
+    rows = []
+    for megabytes in [2, 20, 200]:
+        path = CACHE / "rows.svm"
+        with open(path, "wb") as file:
+            for _ in range(max(1, round(megabytes * 1e6 / len(text)))):
+                file.write(text)
+        theirs, (x, _) = best(
+            lambda: load_svmlight_file(str(path)), 3 if megabytes < 200 else 1
+        )
+        two = measure("read", path, 7)
+        one = measure("read", path, 5, threads=1)
+        floor = min(measure("memchr", path, 7)["seconds"])
+        assert two["answer"] == x.shape[0] + x.nnz, (two["answer"], x.shape, x.nnz)
+        both, single = min(two["seconds"]), min(one["seconds"])
+        size = path.stat().st_size / 1e6
+        rows.append(
+            [
+                f"{name}, {size:.0f} MB",
+                seconds(both),
+                seconds(single),
+                seconds(theirs),
+                seconds(floor),
+                f"{theirs / both:.1f}×",
+                f"{both / floor:.2f}×",
+                f"{size / both:.0f} MB/s",
+            ]
+        )
+        path.unlink()
+    head = [
+        "file",
+        "ours",
+        "ours, one thread",
+        "load_svmlight_file",
+        "read + memchr",
+        "theirs / ours",
+        "ours / (read + memchr)",
+        "ours, rate",
+    ]
+    return table(head, rows)
+
+
+def machine():
+    cpu = platform.processor() or "unknown"
+    info = pathlib.Path("/proc/cpuinfo")
+    if info.exists():
+        models = [
+            line for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        if models:
+            cpu = models[0].split(":")[1].strip()
+    return (
+        f"{cpu}, {os.cpu_count()} cores; Python {platform.python_version()}, "
+        f"scikit-learn {sklearn.__version__}, numpy {np.__version__}; "
+        f"{time.strftime('%Y-%m-%d')}."
+    )
+
+
+BENCHMARKS = {"auc": bench_auc, "read": bench_read}
+
+
+def write(name, text):
+    """Puts a table between its marks in docs/benchmarks.md."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, rest = DOCS.read_text().split(begin)
+    _, after = rest.split(end)
+    DOCS.write_text(before + begin + text + "\n" + end + after)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", help="which ones; all without")
+    parser.add_argument("--write", action="store_true", help="update docs/benchmarks.md")
+    args = parser.parse_args()
+    unknown = set(args.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    measure()
+    for name in args.names or BENCHMARKS:
+        text = f"{BENCHMARKS[name]()}\n\n{machine()}"
+        print(f"\n{name}\n\n{text}")
+        if args.write:
+            write(name, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+//! What was typed. Each command's own options stand in its own file.
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::output::Output;
+use crate::{bound, compare, data, demo, evaluate};
+
+/// Judge scoring functions by AUC: exact values, confidence intervals, paired tests, and the
+/// univariate bound of AUC risk.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ubauc",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "Exit code: 0 done, 1 failed (bad data, missing file), 2 wrong usage.\n\
+                  Start with `ubauc demo`, then `ubauc evaluate FILE`."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// One JSON object on standard output, nothing else there
+    #[arg(long, global = true)]
+    json: bool,
+    /// No progress, notes or warnings on standard error
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Seed of everything random
+    #[arg(long, global = true, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Threads to use, 0 for one a core; the answer does not depend on it
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+}
+
+impl Common {
+    pub(crate) fn output(&self) -> Output {
+        Output { json: self.json, quiet: self.quiet }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// See what the program does, on imbalanced data made up on the spot
+    Demo(demo::DemoArgs),
+    /// AUC of a file of labels and scores, with its confidence interval
+    Evaluate(evaluate::EvaluateArgs),
+    /// Compare two or more scorers on the same examples: paired tests, Holm-corrected
+    Compare(compare::CompareArgs),
+    /// The univariate bound of AUC risk and its constants
+    Bound(bound::BoundArgs),
+    /// Look into, list, download and generate data
+    Data(data::DataArgs),
+}

@@ -1,0 +1,145 @@
+//! `ubauc compare`: scorers of the same examples, tested in pairs.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde::Serialize;
+use ubauc::metrics::{Auc, PairedTest, compare_many};
+
+use crate::input::{ScoreArgs, Scores};
+use crate::output::{Output, Table, interval, number, p_value};
+
+/// What was typed after `ubauc compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ubauc compare model_a.csv model_b.csv\n  \
+    ubauc compare scores.csv --score logistic,forest,ubauc\n\n\
+    Files must hold the same examples in the same order; their labels are checked row by row.")]
+pub(crate) struct CompareArgs {
+    /// Files of labels and scores: two or more, or one with several --score columns
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    scores: ScoreArgs,
+}
+
+pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
+    let mut all: Option<Scores> = None;
+    let mut names = Vec::new();
+    for path in &args.files {
+        let file = args.scores.load(path, &[], output)?;
+        names.extend(names_of(path, args, file.columns.len()));
+        match &mut all {
+            None => all = Some(file),
+            Some(first) => {
+                same_labels(first, &file, &args.files[0], path)?;
+                first.columns.extend(file.columns);
+            }
+        }
+    }
+    let Some(Scores { columns, labels }) = all else { bail!("no files") };
+    if columns.len() < 2 {
+        bail!("one scorer only: name a second file, or several columns (--score a,b)");
+    }
+    output.report(&report(&names, &columns, &labels.positive)?)
+}
+
+/// Tests all pairs of scorers.
+pub(crate) fn report(
+    names: &[String],
+    columns: &[Vec<f64>],
+    positive: &[bool],
+) -> Result<Report> {
+    let scorers: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let found = compare_many(&scorers, positive)?;
+    let scorers = names
+        .iter()
+        .zip(found.aucs)
+        .map(|(name, auc)| Scorer { name: name.clone(), auc })
+        .collect();
+    let tests = found
+        .pairs
+        .into_iter()
+        .map(|pair| Test {
+            a: names[pair.a].clone(),
+            b: names[pair.b].clone(),
+            test: pair.test,
+            p_holm: pair.p_holm,
+        })
+        .collect();
+    Ok(Report { scorers, tests })
+}
+
+fn names_of(path: &Path, args: &CompareArgs, columns: usize) -> Vec<String> {
+    let file = path.display().to_string();
+    match (args.files.len(), columns) {
+        (_, 1) => vec![file],
+        (1, _) => args.scores.score.clone(),
+        _ => args.scores.score.iter().map(|column| format!("{file}:{column}")).collect(),
+    }
+}
+
+/// A paired test of two different lists of examples would be nonsense.
+fn same_labels(first: &Scores, other: &Scores, first_path: &Path, path: &Path) -> Result<()> {
+    let (a, b) = (&first.labels.positive, &other.labels.positive);
+    let (first_path, path) = (first_path.display(), path.display());
+    if a.len() != b.len() {
+        let (n, m) = (a.len(), b.len());
+        bail!("{path}: {m} examples, {first_path} has {n}; a paired test needs the same ones");
+    }
+    if let Some(row) = a.iter().zip(b).position(|(a, b)| a != b) {
+        bail!(
+            "{path}: the label of example {} differs from that in {first_path}; a paired test \
+             needs the same examples in the same order",
+            row + 1
+        );
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+pub(crate) struct Report {
+    scorers: Vec<Scorer>,
+    tests: Vec<Test>,
+}
+
+#[derive(Serialize)]
+struct Scorer {
+    name: String,
+    #[serde(flatten)]
+    auc: Auc,
+}
+
+#[derive(Serialize)]
+struct Test {
+    a: String,
+    b: String,
+    #[serde(flatten)]
+    test: PairedTest,
+    p_holm: f64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::head(["scorer", "AUC", "95 % interval"]);
+        for Scorer { name, auc } in &self.scorers {
+            table.row([name.clone(), number(auc.auc), interval(auc.ci95)]);
+        }
+        writeln!(f, "{table}")?;
+        let head = ["pair", "difference", "95 % interval", "z", "p", "p (Holm)"];
+        let mut table = Table::head(head);
+        for Test { a, b, test, p_holm } in &self.tests {
+            table.row([
+                format!("{a} - {b}"),
+                number(test.difference),
+                interval(test.ci95),
+                format!("{:.3}", test.z),
+                p_value(test.p),
+                p_value(*p_holm),
+            ]);
+        }
+        write!(f, "{table}")
+    }
+}

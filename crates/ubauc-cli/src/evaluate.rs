@@ -1,0 +1,227 @@
+//! `ubauc evaluate`: AUC of a file of labels and scores, with its statistics.
+
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde::Serialize;
+use ubauc::metrics::{
+    Auc, HandTill, PartialAuc, RocPart, WeightedAuc, auc, hand_till, roc_curve, weighted_auc,
+};
+
+use crate::atomic::AtomicFile;
+use crate::input::{FileArg, ScoreArgs, Scores};
+use crate::output::{Facts, Output, Table, interval, number, thousands};
+
+/// What was typed after `ubauc evaluate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ubauc evaluate scores.csv\n  \
+    ubauc evaluate scores.csv --label fraud --score p --max-fpr 0.05\n  \
+    zcat scores.csv.gz | ubauc evaluate - --json\n  \
+    ubauc evaluate probabilities.csv --multiclass   (a column of scores for each class)")]
+pub(crate) struct EvaluateArgs {
+    #[command(flatten)]
+    input: FileArg,
+    #[command(flatten)]
+    scores: ScoreArgs,
+    /// Column of sample weights
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// Also the partial AUC over false positive rates from 0 to this one
+    #[arg(long, value_name = "RATE", conflicts_with = "weight")]
+    max_fpr: Option<f64>,
+    /// Also the partial AUC over true positive rates from this one to 1
+    #[arg(long, value_name = "RATE", conflicts_with = "weight")]
+    min_tpr: Option<f64>,
+    /// Write the ROC curve to this file, as CSV
+    #[arg(long, value_name = "FILE", conflicts_with = "weight")]
+    roc: Option<PathBuf>,
+    /// Many classes: Hand and Till's M, from one column of scores for each class, named as the class
+    #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "roc", "positive", "partition"])]
+    multiclass: bool,
+}
+
+pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
+    let path = &args.input.file;
+    if args.multiclass {
+        return output.report(&multiclass(args, path, output)?);
+    }
+    let more: Vec<String> = args.weight.iter().cloned().collect();
+    let Scores { columns, labels } = args.scores.load_one(path, &more, output)?;
+    let in_file = || path.display().to_string();
+    let names = labels.names.clone();
+    let positive = &labels.positive;
+    if let [scores, weights] = columns.as_slice() {
+        let weighted = weighted_auc(scores, positive, weights).with_context(in_file)?;
+        warn(weighted.degenerate(), weighted.auc, output);
+        return output.report(&WeightedReport { weighted, classes: names });
+    }
+    let scores = &columns[0];
+    let found = auc(scores, positive).with_context(in_file)?;
+    warn(found.degenerate(), found.auc, output);
+    let mut partial = Vec::new();
+    if args.max_fpr.is_some() || args.min_tpr.is_some() || args.roc.is_some() {
+        let curve = roc_curve(scores, positive).with_context(in_file)?;
+        let parts = [args.max_fpr.map(RocPart::MaxFpr), args.min_tpr.map(RocPart::MinTpr)];
+        for part in parts.into_iter().flatten() {
+            partial.push(curve.partial_auc(part)?);
+        }
+        if let Some(roc) = &args.roc {
+            write_roc(roc, &curve.without_collinear())?;
+        }
+    }
+    let partial_auc = (!partial.is_empty()).then_some(partial);
+    output.report(&Report { auc: found, partial_auc, classes: names })
+}
+
+/// An interval that says too much.
+fn warn(degenerate: bool, auc: f64, output: Output) {
+    if degenerate && (auc == 0.0 || auc == 1.0) {
+        output.note(
+            "note: the classes are separated without error, so the variance estimate is 0 and the \
+             interval has no width; that is no certainty about new data",
+        );
+    } else if degenerate {
+        output.note("note: the variance estimate is 0, so the interval has no width");
+    }
+}
+
+fn write_roc(path: &Path, curve: &ubauc::metrics::RocCurve) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    let write_all = |file: &mut AtomicFile| -> std::io::Result<()> {
+        writeln!(file, "threshold,fpr,tpr")?;
+        for ((threshold, fpr), tpr) in curve.thresholds.iter().zip(&curve.fpr).zip(&curve.tpr) {
+            writeln!(file, "{threshold},{fpr},{tpr}")?;
+        }
+        Ok(())
+    };
+    write_all(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
+    file.commit()
+}
+
+/// AUC of two classes.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    #[serde(flatten)]
+    pub(crate) auc: Auc,
+    pub(crate) partial_auc: Option<Vec<PartialAuc>>,
+    /// Negative and positive, as the data names them.
+    pub(crate) classes: [String; 2],
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Auc { auc, variance, ci95, n_pos, n_neg, ties, .. } = &self.auc;
+        let [negative, positive] = &self.classes;
+        let mut facts = Facts::default();
+        facts.add("AUC", number(*auc));
+        facts.add("95 % interval", interval(*ci95));
+        facts.add("standard error", number(variance.sqrt()));
+        facts.add("positive", format!("{} (class {positive})", thousands(*n_pos as u64)));
+        facts.add("negative", format!("{} (class {negative})", thousands(*n_neg as u64)));
+        facts.add("tied pairs", thousands(*ties));
+        for PartialAuc { part, raw, standardised } in self.partial_auc.iter().flatten() {
+            let name = match part {
+                RocPart::MaxFpr(_) => "partial AUC, FPR",
+                RocPart::MinTpr(_) => "partial AUC, TPR",
+            };
+            let range = match part {
+                RocPart::MaxFpr(rate) => format!("0 to {rate}"),
+                RocPart::MinTpr(rate) => format!("{rate} to 1"),
+            };
+            let (raw, standardised) = (number(*raw), number(*standardised));
+            facts.add(name, format!("{range}: area {raw}, standardised {standardised}"));
+        }
+        write!(f, "{facts}")
+    }
+}
+
+#[derive(Serialize)]
+struct WeightedReport {
+    #[serde(flatten)]
+    weighted: WeightedAuc,
+    classes: [String; 2],
+}
+
+impl fmt::Display for WeightedReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WeightedAuc { auc, variance, ci95, n_pos, n_neg, weight_pos, weight_neg } =
+            &self.weighted;
+        let [negative, positive] = &self.classes;
+        let side = |n: usize, weight: f64, class: &str| {
+            format!("{} of weight {} (class {class})", thousands(n as u64), number(weight))
+        };
+        let mut facts = Facts::default();
+        facts.add("weighted AUC", number(*auc));
+        facts.add("95 % interval", interval(*ci95));
+        facts.add("standard error", number(variance.sqrt()));
+        facts.add("positive", side(*n_pos, *weight_pos, positive));
+        facts.add("negative", side(*n_neg, *weight_neg, negative));
+        write!(f, "{facts}")
+    }
+}
+
+/// Hand and Till's M from one column of scores for each class.
+fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<MulticlassReport> {
+    // Columns must be named as the classes, so the default name `score` means: find them.
+    let named = (args.scores.score != ["score"]).then(|| args.scores.score.clone());
+    let examples = args.scores.format.read(path, named, &[], output)?;
+    let classes: Vec<String> =
+        examples.labels.classes().iter().map(ToString::to_string).collect();
+    if let [only] = classes.as_slice() {
+        bail!("{}: all examples are of one class, {only}", path.display());
+    }
+    let columns = classes
+        .iter()
+        .map(|class| match examples.names.iter().position(|name| name == class) {
+            Some(column) => Ok(column),
+            None => bail!(
+                "{}: no column of scores named '{class}' for the class {class}",
+                path.display()
+            ),
+        })
+        .collect::<Result<Vec<usize>>>()?;
+    let scores: Vec<f64> = (0..examples.rows.len())
+        .flat_map(|i| {
+            let row = examples.rows.row(i);
+            columns.iter().map(move |&j| row.get(j))
+        })
+        .collect();
+    let codes: Vec<usize> = examples.labels.codes().iter().map(|&c| c as usize).collect();
+    let found = hand_till(&scores, classes.len(), &codes)
+        .with_context(|| path.display().to_string())?;
+    Ok(MulticlassReport { hand_till: found, classes })
+}
+
+#[derive(Serialize)]
+struct MulticlassReport {
+    hand_till: HandTill,
+    classes: Vec<String>,
+}
+
+impl fmt::Display for MulticlassReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut facts = Facts::default();
+        facts.add("Hand-Till M", number(self.hand_till.m));
+        facts.add("weighted by prevalence", number(self.hand_till.weighted));
+        facts.add("classes", self.classes.len());
+        writeln!(f, "{facts}")?;
+        let mut table = Table::head(["pair", "AUC", "by first", "by second"]);
+        for pair in self.hand_till.pairs.iter().take(20) {
+            table.row([
+                format!("{} / {}", self.classes[pair.i], self.classes[pair.j]),
+                number(pair.auc),
+                number(pair.auc_i),
+                number(pair.auc_j),
+            ]);
+        }
+        write!(f, "{table}")?;
+        match self.hand_till.pairs.len() {
+            0..=20 => Ok(()),
+            n => writeln!(f, "… {} more pairs (all with --json)", n - 20),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What the commands read: examples, or labels with scores, and the options that say how.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use ubauc::data::dataset::Examples;
+use ubauc::data::labels::{Binary, Choice};
+use ubauc::read::{self, Format, ReadOptions};
+
+use crate::output::Output;
+use crate::progress::{BYTES, Progress, STREAM};
+
+/// How to read a file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct FormatArgs {
+    /// Format of the file [default: by name and content]
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
+    /// Column of the labels (CSV, Parquet)
+    #[arg(long, value_name = "COLUMN", default_value = "label")]
+    label: String,
+    /// Byte between CSV fields, \t for a tab [default: the commonest of , ; tab | in the header]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<u8>,
+    /// The CSV file has no header: columns are called 1, 2, 3, …
+    #[arg(long)]
+    no_header: bool,
+    /// svmlight indices start at 0, not at 1
+    #[arg(long)]
+    zero_based: bool,
+    /// Refuse lines longer than this many bytes
+    #[arg(long, value_name = "BYTES", default_value_t = read::MAX_LINE)]
+    max_line: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatName {
+    Svmlight,
+    Csv,
+    Parquet,
+}
+
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => {
+            Ok(*byte)
+        }
+        br"\t" => Ok(b'\t'),
+        _ => Err("one character that is no letter, digit or quote, or \\t".to_string()),
+    }
+}
+
+impl FormatArgs {
+    /// Reads a file with a progress bar; `columns` says which columns of a table are wanted.
+    pub(crate) fn read(
+        &self,
+        path: &Path,
+        columns: Option<Vec<String>>,
+        ignore: &[String],
+        output: Output,
+    ) -> Result<Examples> {
+        let length = path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());
+        let template = if length.is_some() { BYTES } else { STREAM };
+        let progress = Mutex::new((0, Progress::new(output, length, template)));
+        let advance = |bytes: u64| {
+            if let Ok(mut progress) = progress.lock() {
+                progress.0 += bytes;
+                let at = progress.0;
+                progress.1.at(at);
+            }
+        };
+        let options = ReadOptions {
+            format: self.format.map(|name| match name {
+                FormatName::Svmlight => Format::Svmlight,
+                FormatName::Csv => Format::Csv,
+                FormatName::Parquet => Format::Parquet,
+            }),
+            label: self.label.clone(),
+            columns,
+            ignore: ignore.to_vec(),
+            delimiter: self.delimiter,
+            no_header: self.no_header,
+            zero_based: self.zero_based,
+            max_line: self.max_line,
+            progress: Some(&advance),
+        };
+        let examples = read::read(path, &options)?;
+        drop(progress);
+        for notice in &examples.notices {
+            output.note(format!("note: {}: {notice}", path.display()));
+        }
+        Ok(examples)
+    }
+}
+
+/// Which class is positive.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Classes")]
+pub(crate) struct ClassArgs {
+    /// The positive class, against all others [default: the larger of two]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, conflicts_with = "partition")]
+    positive: Option<String>,
+    /// Many classes: take a random half of them, fixed by this seed, as positive
+    #[arg(long, value_name = "SEED")]
+    partition: Option<u64>,
+}
+
+impl ClassArgs {
+    pub(crate) fn choice(&self) -> Choice {
+        match (&self.positive, self.partition) {
+            (Some(value), _) => Choice::Positive(value.clone()),
+            (None, Some(seed)) => Choice::Partition(seed),
+            (None, None) => Choice::Larger,
+        }
+    }
+}
+
+/// Where the scores of a file are.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Scores")]
+pub(crate) struct ScoreArgs {
+    /// Column of the scores (CSV, Parquet); several, separated by commas, where a command takes them
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', default_value = "score")]
+    pub(crate) score: Vec<String>,
+    /// svmlight: take the feature with this index as the score
+    #[arg(long, value_name = "INDEX")]
+    feature: Option<usize>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+    #[command(flatten)]
+    pub(crate) classes: ClassArgs,
+}
+
+/// Scores, one column a scorer, with the labels of the examples.
+pub(crate) struct Scores {
+    pub(crate) columns: Vec<Vec<f64>>,
+    pub(crate) labels: Binary,
+}
+
+impl ScoreArgs {
+    /// The score columns of a file and, behind them, `more` columns of numbers.
+    pub(crate) fn load(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
+        let wanted: Vec<String> = self.score.iter().chain(more).cloned().collect();
+        let n_wanted = wanted.len();
+        let examples = self.format.read(path, Some(wanted), &[], output)?;
+        let is_svmlight = examples.names.is_empty();
+        let columns = match (is_svmlight, self.feature) {
+            (true, Some(index)) => vec![self.feature_column(index, &examples)?],
+            (true, None) => bail!(
+                "{}: holds examples, not scores; choose one feature as the score (--feature INDEX)",
+                path.display()
+            ),
+            (false, Some(_)) => bail!(
+                "{}: --feature is for svmlight; choose a column with --score COLUMN",
+                path.display()
+            ),
+            (false, None) => (0..n_wanted).map(|j| examples.rows.column(j)).collect(),
+        };
+        let labels = examples.labels.binary(&self.classes.choice());
+        let labels = labels.with_context(|| path.display().to_string())?;
+        Ok(Scores { columns, labels })
+    }
+
+    /// A feature by its index in the file.
+    fn feature_column(&self, index: usize, examples: &Examples) -> Result<Vec<f64>> {
+        let first = usize::from(!self.format.zero_based);
+        let last = examples.rows.cols() + first - 1;
+        if index < first || index > last {
+            bail!("--feature {index}: the file has features {first} to {last}");
+        }
+        Ok(examples.rows.column(index - first))
+    }
+
+    /// The one column of scores that most commands take.
+    pub(crate) fn load_one(
+        &self,
+        path: &Path,
+        more: &[String],
+        output: Output,
+    ) -> Result<Scores> {
+        if self.score.len() != 1 {
+            bail!("--score names {} columns; one is expected here", self.score.len());
+        }
+        self.load(path, more, output)
+    }
+}
+
+/// The file to read.
+#[derive(Debug, Args)]
+pub(crate) struct FileArg {
+    /// CSV with a header, svmlight or Parquet; plain, gz, zst, bz2 or xz; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}

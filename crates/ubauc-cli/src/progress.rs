@@ -1,0 +1,61 @@
+//! A progress bar for whatever takes longer than a second.
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::Output;
+
+/// Shown on standard error, if that is a terminal and nobody asked for quiet.
+pub(crate) struct Progress {
+    started: Instant,
+    total: Option<u64>,
+    template: &'static str,
+    state: State,
+}
+
+enum State {
+    Never,
+    NotYet,
+    Shown(ProgressBar),
+}
+
+/// Bytes of a file.
+pub(crate) const BYTES: &str = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
+/// Bytes of a stream whose length nobody knows.
+pub(crate) const STREAM: &str = "{spinner} {bytes}, {bytes_per_sec}";
+
+impl Progress {
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    pub(crate) fn new(output: Output, total: Option<u64>, template: &'static str) -> Self {
+        let wanted = !output.quiet && io::stderr().is_terminal();
+        let state = if wanted { State::NotYet } else { State::Never };
+        Self { started: Instant::now(), total, template, state }
+    }
+
+    pub(crate) fn at(&mut self, position: u64) {
+        match &self.state {
+            State::Never => {}
+            State::Shown(bar) => bar.set_position(position),
+            State::NotYet if self.started.elapsed() < Self::PATIENCE => {}
+            State::NotYet => {
+                let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr());
+                let style = ProgressStyle::with_template(self.template);
+                bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                let bar = bar.with_elapsed(self.started.elapsed());
+                bar.set_position(position);
+                self.state = State::Shown(bar);
+            }
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let State::Shown(bar) = &self.state {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Times one function of the library on given data and prints JSON; `bench/run.py` sets the times
+//! beside those of others.
+//!
+//!     measure auc SCORES LABELS REPEATS    raw little-endian f64 and one byte a label
+//!     measure read FILE REPEATS            svmlight → CSR
+//!     measure memchr FILE REPEATS          read the bytes, count the line ends: the floor
+#![allow(clippy::unwrap_used)] // a measurement that cannot go on should stop
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let (times, input, answer) = match args.as_slice() {
+        ["auc", scores, labels, repeats] => {
+            let positive: Vec<bool> =
+                std::fs::read(labels).unwrap().into_iter().map(|b| b != 0).collect();
+            let scores = read_f64(scores);
+            let input = 8 * scores.len() + positive.len();
+            let (times, found) = timed(repeats, || ubauc::metrics::auc(&scores, &positive).unwrap());
+            (times, input, found.auc)
+        }
+        ["read", file, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let (times, rows) = timed(repeats, || {
+                let examples = ubauc::read::read(Path::new(file), &<_>::default()).unwrap();
+                (examples.rows.len() + examples.rows.stored()) as f64
+            });
+            (times, input, rows)
+        }
+        ["memchr", file, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let (times, lines) = timed(repeats, || {
+                let bytes = std::fs::read(file).unwrap();
+                memchr::memchr_iter(b'\n', &bytes).count() as f64
+            });
+            (times, input, lines)
+        }
+        _ => {
+            // `cargo bench` without arguments: say what this is.
+            println!("{{\"usage\": \"make bench\"}}");
+            return;
+        }
+    };
+    println!(
+        "{{\"seconds\": {times:?}, \"input_bytes\": {input}, \"peak_bytes\": {}, \"answer\": {answer}}}",
+        peak_memory()
+    );
+}
+
+fn timed<T>(repeats: &str, mut f: impl FnMut() -> T) -> (Vec<f64>, T) {
+    let mut times = Vec::new();
+    let mut last = None;
+    for _ in 0..repeats.parse::<usize>().unwrap() {
+        let start = Instant::now();
+        let answer = black_box(f());
+        times.push(start.elapsed().as_secs_f64());
+        last = Some(answer);
+    }
+    (times, last.unwrap())
+}
+
+fn read_f64(path: &str) -> Vec<f64> {
+    use std::io::Read;
+    let mut file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let n = file.get_ref().metadata().unwrap().len() as usize / 8;
+    let mut values = Vec::with_capacity(n);
+    let mut bytes = [0; 8];
+    for _ in 0..n {
+        file.read_exact(&mut bytes).unwrap();
+        values.push(f64::from_le_bytes(bytes));
+    }
+    values
+}
+
+/// The most memory this process has had, input and program included; 0 where nobody tells.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)).and_then(|kib| kib.parse().ok());
+    kib.unwrap_or(0) * 1024
+}
