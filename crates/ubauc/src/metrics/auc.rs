@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::exact::centred_squares;
 use super::order::census;
-use super::placement::PlacementSums;
+use super::placement::{PlacementSums, half_pairs};
 use super::ranges::placement_sums;
 use crate::Result;
 
@@ -57,7 +57,7 @@ impl Auc {
 
     /// The formula of the module, from the sums of the placements.
     pub(super) fn from_sums(sums: &PlacementSums, n_pos: usize, n_neg: usize) -> Self {
-        let auc = sums.total as f64 / (2 * n_pos as u128 * n_neg as u128) as f64;
+        let auc = sums.total as f64 / half_pairs(n_pos as u64, n_neg as u64);
         let part = |squares, n: usize, n_other: usize| {
             class_variance(centred_squares(sums.total, squares, n), n, n_other)
                 .unwrap_or(auc * (1.0 - auc))

@@ -96,15 +96,18 @@ pub(super) fn chunk_len(n: usize) -> usize {
 pub(super) fn refuse_nan(scores: &[f64]) -> Result<()> {
     match scores.iter().position(|s| s.is_nan()) {
         None => Ok(()),
-        Some(row) => {
-            let must = "a number (infinities are allowed)";
-            Err(Error::NotFinite {
-                what: "score",
-                row,
-                value: scores[row],
-                must,
-            })
-        }
+        Some(row) => Err(nan_score(row)),
+    }
+}
+
+/// A score that has no place in the order.
+pub(super) fn nan_score(row: usize) -> Error {
+    let must = "a number (infinities are allowed)";
+    Error::NotFinite {
+        what: "score",
+        row,
+        value: f64::NAN,
+        must,
     }
 }
 

@@ -61,8 +61,7 @@ impl PlacementSums {
     /// the range and `above` positives over it.
     pub(super) fn of_range(pos: &[u64], neg: &[u64], below: usize, above: usize) -> Self {
         let below = below as u64;
-        // Positives above the range's i-th smallest positive: above + pos.len() − i, with i not yet
-        // passed by.
+        // With i positives of the range passed by, top − i are still above.
         let top = (above + pos.len()) as u64;
         let mut sums = Self::default();
         let (mut i, mut j) = (0, 0);
@@ -90,6 +89,11 @@ impl PlacementSums {
         sums.add_group(0, (neg.len() - j) as u64, below + j as u64, top - i as u64);
         sums
     }
+}
+
+/// 2N⁺N⁻, what placements can sum up to, as a double.
+pub(super) fn half_pairs(n_pos: u64, n_neg: u64) -> f64 {
+    (2 * u128::from(n_pos) * u128::from(n_neg)) as f64
 }
 
 /// How many keys at the front are equal.

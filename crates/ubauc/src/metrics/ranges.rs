@@ -51,7 +51,6 @@ pub(super) fn placement_sums(scores: &[f64], positive: &[bool], census: &Census)
     }
     tasks
         .into_par_iter()
-        .with_max_len(1)
         .map_init(Vec::new, |scratch, (pos, neg, below, above)| {
             // One class alone needs no order.
             if !pos.is_empty() && !neg.is_empty() {

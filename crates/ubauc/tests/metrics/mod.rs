@@ -1,0 +1,7 @@
+//! Metrics against the obvious way to compute them: pair by pair.
+
+#![allow(clippy::unwrap_used)] // a test may panic, and so may what it calls
+
+mod auc;
+mod pairs;
+mod roc;
