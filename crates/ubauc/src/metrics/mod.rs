@@ -6,6 +6,8 @@
 //! | function | answers | time | extra memory |
 //! |---|---|---|---|
 //! | [`auc()`] | AUC, DeLong variance, 95 % interval, ties | O(N), all threads | 8 to 16 bytes each |
+//! | [`compare`], [`compare_many`] | whether scorers of the same examples differ (DeLong's paired test) | O(kN + k²N) | O(kN) |
+//! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
 //!
@@ -31,16 +33,21 @@
 //!
 //! let positive = [true, true, true, false, false, false, false];
 //! let ours = [0.9, 0.8, 0.3, 0.5, 0.3, 0.2, 0.1];
+//! let theirs = [0.9, 0.2, 0.4, 0.5, 0.3, 0.6, 0.1];
 //!
 //! let auc = metrics::auc(&ours, &positive)?;
 //! assert_eq!(auc.half_wins, 21); // 10 pairs won, 1 tied, of 12
 //! assert_eq!(auc.auc, 21.0 / 24.0);
 //! assert!(auc.ci95[0] < auc.auc && auc.auc < auc.ci95[1]);
 //!
+//! let test = metrics::compare(&ours, &theirs, &positive)?;
+//! assert!(test.difference > 0.0);
+//! assert!(test.p > 0.05); // seven examples prove little
 //! # Ok::<(), ubauc::Error>(())
 //! ```
 
 mod auc;
+mod delong;
 mod exact;
 mod order;
 mod partial_auc;
@@ -50,5 +57,6 @@ mod ranges;
 mod roc;
 
 pub use auc::{Auc, auc};
+pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc};
 pub use roc::{RocCurve, roc_curve};

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used)] // a test may panic, and so may what it calls
 
 mod auc;
+mod delong;
 mod pairs;
 mod roc;
