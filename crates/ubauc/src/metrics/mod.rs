@@ -6,6 +6,7 @@
 //! | function | answers | time | extra memory |
 //! |---|---|---|---|
 //! | [`auc()`] | AUC, DeLong variance, 95 % interval, ties | O(N), all threads | 8 to 16 bytes each |
+//! | [`weighted_auc`] | the same with a weight for each example | O(N) | O(N) |
 //! | [`compare`], [`compare_many`] | whether scorers of the same examples differ (DeLong's paired test) | O(kN + k²N) | O(kN) |
 //! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
@@ -55,8 +56,10 @@ mod placement;
 mod radix;
 mod ranges;
 mod roc;
+mod weighted;
 
 pub use auc::{Auc, auc};
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc};
 pub use roc::{RocCurve, roc_curve};
+pub use weighted::{WeightedAuc, weighted_auc};

@@ -6,3 +6,4 @@ mod auc;
 mod delong;
 mod pairs;
 mod roc;
+mod weighted;
