@@ -11,6 +11,7 @@
 //! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
+//! | [`hand_till`] | AUC for c classes | O(cN) | O(N) |
 //!
 //! What happens at the edges:
 //!
@@ -50,6 +51,7 @@
 mod auc;
 mod delong;
 mod exact;
+mod hand_till;
 mod order;
 mod partial_auc;
 mod placement;
@@ -60,6 +62,7 @@ mod weighted;
 
 pub use auc::{Auc, auc};
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
+pub use hand_till::{ClassPair, HandTill, hand_till};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc};
 pub use roc::{RocCurve, roc_curve};
 pub use weighted::{WeightedAuc, weighted_auc};

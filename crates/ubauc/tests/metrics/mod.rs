@@ -4,6 +4,7 @@
 
 mod auc;
 mod delong;
+mod hand_till;
 mod pairs;
 mod roc;
 mod weighted;
