@@ -12,6 +12,7 @@
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
 //! | [`hand_till`] | AUC for c classes | O(cN) | O(N) |
+//! | [`BucketAuc`] | AUC of a stream, with a bound on its error; can be merged and saved | O(1) an example | 16·2^k bytes |
 //!
 //! What happens at the edges:
 //!
@@ -49,6 +50,7 @@
 //! ```
 
 mod auc;
+mod bucket;
 mod delong;
 mod exact;
 mod hand_till;
@@ -61,6 +63,7 @@ mod roc;
 mod weighted;
 
 pub use auc::{Auc, auc};
+pub use bucket::{BucketAuc, BucketEstimate};
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
 pub use hand_till::{ClassPair, HandTill, hand_till};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test may panic, and so may what it calls
 
 mod auc;
+mod bucket;
 mod delong;
 mod hand_till;
 mod pairs;
