@@ -67,9 +67,11 @@ pub struct ComparedPair {
 
 /// Tests whether two scorers of the same examples have the same AUC.
 pub fn compare(scores_a: &[f64], scores_b: &[f64], positive: &[bool]) -> Result<PairedTest> {
-    let a = Placements::of(scores_a, positive)?;
-    let b = Placements::of(scores_b, positive)?;
-    Ok(paired_test(&a, &b))
+    let (a, b) = rayon::join(
+        || Placements::of(scores_a, positive),
+        || Placements::of(scores_b, positive),
+    );
+    Ok(paired_test(&a?, &b?))
 }
 
 /// AUC of every scorer and the test of every pair.

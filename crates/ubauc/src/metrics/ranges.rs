@@ -11,7 +11,8 @@
 //! Threads share the examples in 1 and 3 and the ranges in 4. The sums are integers, so the result
 //! does not depend on how many threads there are. Memory: 8 bytes for each example, and for each
 //! thread a scratch of the largest class of a range and the cells. Only if nearly all scores share
-//! their leading bits is one range as large as the data: 16 bytes for each example.
+//! their leading bits, far from the few others, is one range as large as the data: 16 bytes for
+//! each example then, and one thread at work in step 4.
 
 use std::slice::IterMut;
 
@@ -113,21 +114,8 @@ fn scatter(scores: &[f64], positive: &[bool], census: &Census) -> (Vec<u64>, Vec
         .collect();
     drop(cells);
 
-    // Every chunk writes its own piece of every (range, class): an iterator is the safe cursor.
     let mut keys = vec![0; n];
-    let mut rest = keys.as_mut_slice();
-    let mut ranges = vec![[0; 2]; n_ranges];
-    let mut cursors: Vec<Vec<IterMut<'_, u64>>> = by_chunk.iter().map(|_| Vec::new()).collect();
-    for (r, range) in ranges.iter_mut().enumerate() {
-        for class in [0, 1] {
-            for (counts, cursors) in by_chunk.iter().zip(&mut cursors) {
-                let (piece, tail) = rest.split_at_mut(counts[r][class]);
-                cursors.push(piece.iter_mut());
-                range[class] += counts[r][class];
-                rest = tail;
-            }
-        }
-    }
+    let cursors = cursors(&mut keys, &by_chunk, n_ranges);
     chunks()
         .zip(cursors)
         .for_each(|((scores, positive), mut cursors)| {
@@ -136,7 +124,29 @@ fn scatter(scores: &[f64], positive: &[bool], census: &Census) -> (Vec<u64>, Vec
                 *cursor.next().expect("the same keys were counted") = key(s);
             }
         });
+    let total = |r: usize, class: usize| by_chunk.iter().map(|counts| counts[r][class]).sum();
+    let ranges = (0..n_ranges).map(|r| [total(r, 0), total(r, 1)]).collect();
     (keys, ranges)
+}
+
+/// Where each chunk writes: its own piece of the place of every (range, class), the class varying
+/// fastest. An iterator is a cursor that cannot leave its piece.
+fn cursors<'k>(
+    mut keys: &'k mut [u64],
+    by_chunk: &[Vec<Counts>],
+    n_ranges: usize,
+) -> Vec<Vec<IterMut<'k, u64>>> {
+    let mut cursors: Vec<Vec<_>> = by_chunk.iter().map(|_| Vec::new()).collect();
+    for r in 0..n_ranges {
+        for class in [0, 1] {
+            for (counts, cursors) in by_chunk.iter().zip(&mut cursors) {
+                let (piece, rest) = keys.split_at_mut(counts[r][class]);
+                cursors.push(piece.iter_mut());
+                keys = rest;
+            }
+        }
+    }
+    cursors
 }
 
 /// The range of each cell. A range is closed before it grows past its share, unless by one cell.

@@ -8,8 +8,8 @@
 //!
 //!   var(A) = n⁺/(n⁺−1) Σ_+ s_i²(V_i − A)²/W⁺²  +  n⁻/(n⁻−1) Σ_− s_j²(U_j − A)²/W⁻²
 //!
-//! which with all s = 1 is DeLong's formula. As there, a class of one example takes the place of its
-//! term with A(1 − A). An example of weight 0 does not count, not in n± either.
+//! which with all s = 1 is DeLong's formula. As there, the term of a class with one
+//! example is A(1 − A). An example of weight 0 does not count, not in n± either.
 //!
 //! A does not change when the weights of one class are multiplied by a number. They are first
 //! multiplied by the power of two that brings the largest into [½, 1): exact, and no sum overflows.
@@ -68,14 +68,9 @@ pub fn weighted_auc(scores: &[f64], positive: &[bool], weights: &[f64]) -> Resul
             .scan(Passed::default(), Passed::next_group)
     };
 
-    let Passed {
-        pos: w_pos,
-        neg: w_neg,
-    } = groups().fold(Passed::default(), |mut all, g| {
-        all.add(&g);
-        all
-    });
-    let (w_pos, w_neg) = (w_pos.value(), w_neg.value());
+    let mut all = Passed::default();
+    groups().for_each(|g| all.add(&g));
+    let (w_pos, w_neg) = (all.pos.value(), all.neg.value());
     // V of a group's positives and U of its negatives.
     let v = |g: &Group| (g.below + 0.5 * g.neg) / w_neg;
     let u = |g: &Group| (w_pos - g.passed + 0.5 * g.pos) / w_pos;
