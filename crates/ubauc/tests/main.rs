@@ -1,5 +1,6 @@
 //! Tests of the library from outside, one binary.
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop
 
+mod metrics;
 mod paper;
 mod read;

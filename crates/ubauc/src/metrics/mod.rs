@@ -1,1 +1,71 @@
 //! Scores and labels in, AUC and its statistics out. Plain slices; no other module is needed.
+//!
+//! Scores are `&[f64]`, higher meaning more likely positive; labels are `&[bool]`, `true` meaning
+//! positive.
+//!
+//! | function | answers | time | extra memory |
+//! |---|---|---|---|
+//! | [`auc()`] | AUC, DeLong variance, 95 % interval, ties | O(N), all threads | 8 to 16 bytes each |
+//! | [`weighted_auc`] | the same with a weight for each example | O(N) | O(N) |
+//! | [`compare`], [`compare_many`] | whether scorers of the same examples differ (DeLong's paired test) | O(kN + k²N) | O(kN) |
+//! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
+//! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
+//! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
+//! | [`hand_till`] | AUC for c classes | O(cN) | O(N) |
+//! | [`BucketAuc`] | AUC of a stream, with a bound on its error; can be merged and saved | O(1) an example | 16·2^k bytes |
+//!
+//! What happens at the edges:
+//!
+//! | case | result |
+//! |---|---|
+//! | ties of a positive and a negative | count one half |
+//! | all scores tied | AUC ½, variance 0; [`Auc::degenerate`] is true |
+//! | perfect separation | AUC 1 (or 0), variance 0, an interval of no width; [`Auc::degenerate`] is true |
+//! | one example in a class | its share of the variance is the largest possible, A(1 − A): conservative |
+//! | scores of ±∞ | ordinary scores at the ends; two of one sign are tied |
+//! | −0.0 and 0.0 | equal |
+//! | a score that is NaN | refused with its row: [`Error::NotFinite`](crate::Error::NotFinite) |
+//! | one class only | refused with its name: [`Error::OneClass`](crate::Error::OneClass) |
+//! | no examples | refused: [`Error::Empty`](crate::Error::Empty) |
+//!
+//! Nothing panics, and every result has the same bits for any number of threads: what is counted
+//! in parallel is counted in integers.
+//!
+//! ```
+//! use ubauc::metrics;
+//!
+//! let positive = [true, true, true, false, false, false, false];
+//! let ours = [0.9, 0.8, 0.3, 0.5, 0.3, 0.2, 0.1];
+//! let theirs = [0.9, 0.2, 0.4, 0.5, 0.3, 0.6, 0.1];
+//!
+//! let auc = metrics::auc(&ours, &positive)?;
+//! assert_eq!(auc.half_wins, 21); // 10 pairs won, 1 tied, of 12
+//! assert_eq!(auc.auc, 21.0 / 24.0);
+//! assert!(auc.ci95[0] < auc.auc && auc.auc < auc.ci95[1]);
+//!
+//! let test = metrics::compare(&ours, &theirs, &positive)?;
+//! assert!(test.difference > 0.0);
+//! assert!(test.p > 0.05); // seven examples prove little
+//! # Ok::<(), ubauc::Error>(())
+//! ```
+
+mod auc;
+mod bucket;
+mod delong;
+mod exact;
+mod hand_till;
+mod order;
+mod partial_auc;
+mod placement;
+mod radix;
+mod ranges;
+mod roc;
+mod weighted;
+
+pub use auc::{Auc, auc};
+pub use bucket::{BucketAuc, BucketEstimate};
+pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
+pub use hand_till::{ClassPair, HandTill, hand_till};
+pub use partial_auc::{PartialAuc, RocPart, partial_auc};
+pub use roc::{RocCurve, roc_curve};
+pub use weighted::{WeightedAuc, weighted_auc};
