@@ -12,8 +12,8 @@ use ubauc::data::generate::{GenerateParams, GeneratedRow, Generator};
 use super::{Output, Progress, thousands};
 use crate::atomic::{AtomicFile, is_stdout};
 
-/// Wider tables are no use to anyone, and a line of text is made in memory.
-const MAX_CSV_COLUMNS: u32 = 1_000_000;
+/// A full line then stays below the longest one that is read back, `ubauc::read::MAX_LINE`.
+const MAX_CSV_COLUMNS: u32 = 500_000;
 
 /// What was typed after `ubauc data generate`.
 #[derive(Debug, Args)]

@@ -59,6 +59,25 @@ fn csv_file_has_a_header_and_full_rows() {
 }
 
 #[test]
+fn what_is_written_is_read_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let dir = directory.path();
+    let mut columns = Vec::new();
+    for name in ["x.svm", "x.csv"] {
+        success(&ubauc_data(dir, &small(&["-o", name, "--density", "0.5"])));
+        let examples = ubauc::read::read(&dir.join(name), &Default::default()).unwrap();
+        assert_eq!(examples.notices, [""; 0]);
+        let data = examples.binary(&Default::default()).unwrap();
+        assert_eq!(
+            (data.n_pos(), data.n_neg(), data.rows().cols()),
+            (20, 180, 5)
+        );
+        columns.push((0..5).map(|j| data.rows().column(j)).collect::<Vec<_>>());
+    }
+    assert_eq!(columns[0], columns[1]);
+}
+
+#[test]
 fn seed_gives_the_same_bytes_to_file_and_standard_output() {
     let directory = tempfile::tempdir().unwrap();
     let dir = directory.path();
@@ -111,7 +130,7 @@ fn bad_requests_fail_and_leave_nothing() {
         ),
         (&["-o", "x.svm.gz"], "--output - | gzip > x.svm.gz"),
         (
-            &["-o", "x.csv", "--dim", "2000000"],
+            &["-o", "x.csv", "--dim", "600000", "--density", "0.01"],
             "use --format svmlight",
         ),
         (&["-o", "-", "--json"], "name a file"),

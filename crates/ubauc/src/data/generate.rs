@@ -40,8 +40,9 @@ use crate::{Error, Result};
 
 /// The largest dimension: svmlight indices end there.
 const MAX_DIM: u32 = 1 << 31;
-/// The most entries a row may hold on average, as rows are made in memory.
-const MAX_ROW_ENTRIES: f64 = 1e7;
+/// The most entries a row may hold on average: as svmlight text it then stays below the longest
+/// line that is read back, [`crate::read::MAX_LINE`].
+const MAX_ROW_ENTRIES: f64 = 3e5;
 
 /// What to generate.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +102,7 @@ impl GenerateParams {
             density,
             "above 0 and at most 1",
         )?;
-        let must = "at most 10000000 / dim: a row holds density x dim entries";
+        let must = "at most 300000 / dim: a row of density x dim entries must fit into a line";
         require(density * dim <= MAX_ROW_ENTRIES, "density", density, must)?;
         let share = self.positive_share;
         require(
