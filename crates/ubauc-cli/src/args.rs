@@ -42,7 +42,10 @@ pub(crate) struct Common {
 
 impl Common {
     pub(crate) fn output(&self) -> Output {
-        Output { json: self.json, quiet: self.quiet }
+        Output {
+            json: self.json,
+            quiet: self.quiet,
+        }
     }
 }
 

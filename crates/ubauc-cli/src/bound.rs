@@ -12,9 +12,11 @@ use crate::output::{Facts, Output, interval, number, thousands};
 
 /// What was typed after `ubauc bound`.
 #[derive(Debug, Args)]
-#[command(after_help = "AUC risk is 1 − AUC. Theorem 1: alpha_lower · L̃ ≤ risk ≤ alpha_upper · L̃, \
+#[command(
+    after_help = "AUC risk is 1 − AUC. Theorem 1: alpha_lower · L̃ ≤ risk ≤ alpha_upper · L̃, \
     with 1/alpha the largest and smallest gap between neighbouring scores. Tied scores leave no \
-    upper bound.")]
+    upper bound."
+)]
 pub(crate) struct BoundArgs {
     #[command(flatten)]
     input: FileArg,
@@ -65,7 +67,10 @@ impl fmt::Display for Report {
         if let Some(population) = &b.population {
             let risk = number(population.risk_upper_estimate);
             let density = number(population.density_max_estimate);
-            facts.add("population", format!("{risk}, an estimate (largest density {density})"));
+            facts.add(
+                "population",
+                format!("{risk}, an estimate (largest density {density})"),
+            );
         }
         facts.add("positive", thousands(b.n_pos as u64));
         facts.add("negative", thousands(b.n_neg as u64));

@@ -39,7 +39,9 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
             }
         }
     }
-    let Some(Scores { columns, labels }) = all else { bail!("no files") };
+    let Some(Scores { columns, labels }) = all else {
+        bail!("no files")
+    };
     if columns.len() < 2 {
         bail!("one scorer only: name a second file, or several columns (--score a,b)");
     }
@@ -47,17 +49,16 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
 }
 
 /// Tests all pairs of scorers.
-pub(crate) fn report(
-    names: &[String],
-    columns: &[Vec<f64>],
-    positive: &[bool],
-) -> Result<Report> {
+pub(crate) fn report(names: &[String], columns: &[Vec<f64>], positive: &[bool]) -> Result<Report> {
     let scorers: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     let found = compare_many(&scorers, positive)?;
     let scorers = names
         .iter()
         .zip(found.aucs)
-        .map(|(name, auc)| Scorer { name: name.clone(), auc })
+        .map(|(name, auc)| Scorer {
+            name: name.clone(),
+            auc,
+        })
         .collect();
     let tests = found
         .pairs
@@ -77,7 +78,12 @@ fn names_of(path: &Path, args: &CompareArgs, columns: usize) -> Vec<String> {
     match (args.files.len(), columns) {
         (_, 1) => vec![file],
         (1, _) => args.scores.score.clone(),
-        _ => args.scores.score.iter().map(|column| format!("{file}:{column}")).collect(),
+        _ => args
+            .scores
+            .score
+            .iter()
+            .map(|column| format!("{file}:{column}"))
+            .collect(),
     }
 }
 

@@ -34,7 +34,10 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         ..GenerateParams::default()
     };
     let train = sample(&params)?;
-    let test = sample(&GenerateParams { sample: 1, ..params.clone() })?;
+    let test = sample(&GenerateParams {
+        sample: 1,
+        ..params.clone()
+    })?;
     let direction = difference_of_means(&train);
     let scores: Vec<f64> = test
         .values
@@ -54,17 +57,24 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
             partial_auc: None,
             classes: ["-1", "1"].map(str::to_string),
         },
-        bound: bound::Report { bound: univariate::bound(&columns[0], &test.positive)? },
+        bound: bound::Report {
+            bound: univariate::bound(&columns[0], &test.positive)?,
+        },
         compare: compare::report(&names, &columns, &test.positive)?,
     })
 }
 
 fn sample(params: &GenerateParams) -> Result<Sample> {
     let mut generator = Generator::new(params)?;
-    let mut sample = Sample { values: Vec::new(), positive: Vec::new() };
+    let mut sample = Sample {
+        values: Vec::new(),
+        positive: Vec::new(),
+    };
     while let Some(row) = generator.next_row() {
         sample.positive.push(row.positive);
-        sample.values.extend(row.entries.iter().map(|(_, value)| value));
+        sample
+            .values
+            .extend(row.entries.iter().map(|(_, value)| value));
     }
     Ok(sample)
 }
@@ -96,12 +106,35 @@ struct Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = thousands(self.rows);
-        writeln!(f, "{rows} examples to learn from and {rows} to judge by, {} features, 2 %", self.dim)?;
-        writeln!(f, "positive; the best possible scorer has AUC {}. The scorer: the difference", self.best_auc)?;
+        writeln!(
+            f,
+            "{rows} examples to learn from and {rows} to judge by, {} features, 2 %",
+            self.dim
+        )?;
+        writeln!(
+            f,
+            "positive; the best possible scorer has AUC {}. The scorer: the difference",
+            self.best_auc
+        )?;
         writeln!(f, "of the class means.\n")?;
-        writeln!(f, "How good is it?  (ubauc evaluate scores.csv)\n\n{}", self.evaluate)?;
-        writeln!(f, "Is it better than one feature alone?  (ubauc compare a.csv b.csv)\n\n{}", self.compare)?;
-        writeln!(f, "What does the univariate bound say?  (ubauc bound scores.csv)\n\n{}", self.bound)?;
-        writeln!(f, "Next: ubauc evaluate FILE.csv, with the columns label and score.")
+        writeln!(
+            f,
+            "How good is it?  (ubauc evaluate scores.csv)\n\n{}",
+            self.evaluate
+        )?;
+        writeln!(
+            f,
+            "Is it better than one feature alone?  (ubauc compare a.csv b.csv)\n\n{}",
+            self.compare
+        )?;
+        writeln!(
+            f,
+            "What does the univariate bound say?  (ubauc bound scores.csv)\n\n{}",
+            self.bound
+        )?;
+        writeln!(
+            f,
+            "Next: ubauc evaluate FILE.csv, with the columns label and score."
+        )
     }
 }

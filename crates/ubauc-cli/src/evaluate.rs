@@ -57,7 +57,10 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     if let [scores, weights] = columns.as_slice() {
         let weighted = weighted_auc(scores, positive, weights).with_context(in_file)?;
         warn(weighted.degenerate(), weighted.auc, output);
-        return output.report(&WeightedReport { weighted, classes: names });
+        return output.report(&WeightedReport {
+            weighted,
+            classes: names,
+        });
     }
     let scores = &columns[0];
     let found = auc(scores, positive).with_context(in_file)?;
@@ -65,7 +68,10 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     let mut partial = Vec::new();
     if args.max_fpr.is_some() || args.min_tpr.is_some() || args.roc.is_some() {
         let curve = roc_curve(scores, positive).with_context(in_file)?;
-        let parts = [args.max_fpr.map(RocPart::MaxFpr), args.min_tpr.map(RocPart::MinTpr)];
+        let parts = [
+            args.max_fpr.map(RocPart::MaxFpr),
+            args.min_tpr.map(RocPart::MinTpr),
+        ];
         for part in parts.into_iter().flatten() {
             partial.push(curve.partial_auc(part)?);
         }
@@ -74,7 +80,11 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
         }
     }
     let partial_auc = (!partial.is_empty()).then_some(partial);
-    output.report(&Report { auc: found, partial_auc, classes: names })
+    output.report(&Report {
+        auc: found,
+        partial_auc,
+        classes: names,
+    })
 }
 
 /// An interval that says too much.
@@ -114,16 +124,35 @@ pub(crate) struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Auc { auc, variance, ci95, n_pos, n_neg, ties, .. } = &self.auc;
+        let Auc {
+            auc,
+            variance,
+            ci95,
+            n_pos,
+            n_neg,
+            ties,
+            ..
+        } = &self.auc;
         let [negative, positive] = &self.classes;
         let mut facts = Facts::default();
         facts.add("AUC", number(*auc));
         facts.add("95 % interval", interval(*ci95));
         facts.add("standard error", number(variance.sqrt()));
-        facts.add("positive", format!("{} (class {positive})", thousands(*n_pos as u64)));
-        facts.add("negative", format!("{} (class {negative})", thousands(*n_neg as u64)));
+        facts.add(
+            "positive",
+            format!("{} (class {positive})", thousands(*n_pos as u64)),
+        );
+        facts.add(
+            "negative",
+            format!("{} (class {negative})", thousands(*n_neg as u64)),
+        );
         facts.add("tied pairs", thousands(*ties));
-        for PartialAuc { part, raw, standardised } in self.partial_auc.iter().flatten() {
+        for PartialAuc {
+            part,
+            raw,
+            standardised,
+        } in self.partial_auc.iter().flatten()
+        {
             let name = match part {
                 RocPart::MaxFpr(_) => "partial AUC, FPR",
                 RocPart::MinTpr(_) => "partial AUC, TPR",
@@ -133,7 +162,10 @@ impl fmt::Display for Report {
                 RocPart::MinTpr(rate) => format!("{rate} to 1"),
             };
             let (raw, standardised) = (number(*raw), number(*standardised));
-            facts.add(name, format!("{range}: area {raw}, standardised {standardised}"));
+            facts.add(
+                name,
+                format!("{range}: area {raw}, standardised {standardised}"),
+            );
         }
         write!(f, "{facts}")
     }
@@ -148,11 +180,22 @@ struct WeightedReport {
 
 impl fmt::Display for WeightedReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WeightedAuc { auc, variance, ci95, n_pos, n_neg, weight_pos, weight_neg } =
-            &self.weighted;
+        let WeightedAuc {
+            auc,
+            variance,
+            ci95,
+            n_pos,
+            n_neg,
+            weight_pos,
+            weight_neg,
+        } = &self.weighted;
         let [negative, positive] = &self.classes;
         let side = |n: usize, weight: f64, class: &str| {
-            format!("{} of weight {} (class {class})", thousands(n as u64), number(weight))
+            format!(
+                "{} of weight {} (class {class})",
+                thousands(n as u64),
+                number(weight)
+            )
         };
         let mut facts = Facts::default();
         facts.add("weighted AUC", number(*auc));
@@ -169,20 +212,26 @@ fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<Multic
     // Columns must be named as the classes, so the default name `score` means: find them.
     let named = (args.scores.score != ["score"]).then(|| args.scores.score.clone());
     let examples = args.scores.format.read(path, named, &[], output)?;
-    let classes: Vec<String> =
-        examples.labels.classes().iter().map(ToString::to_string).collect();
+    let classes: Vec<String> = examples
+        .labels
+        .classes()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     if let [only] = classes.as_slice() {
         bail!("{}: all examples are of one class, {only}", path.display());
     }
     let columns = classes
         .iter()
-        .map(|class| match examples.names.iter().position(|name| name == class) {
-            Some(column) => Ok(column),
-            None => bail!(
-                "{}: no column of scores named '{class}' for the class {class}",
-                path.display()
-            ),
-        })
+        .map(
+            |class| match examples.names.iter().position(|name| name == class) {
+                Some(column) => Ok(column),
+                None => bail!(
+                    "{}: no column of scores named '{class}' for the class {class}",
+                    path.display()
+                ),
+            },
+        )
         .collect::<Result<Vec<usize>>>()?;
     let scores: Vec<f64> = (0..examples.rows.len())
         .flat_map(|i| {
@@ -190,10 +239,18 @@ fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<Multic
             columns.iter().map(move |&j| row.get(j))
         })
         .collect();
-    let codes: Vec<usize> = examples.labels.codes().iter().map(|&c| c as usize).collect();
-    let found = hand_till(&scores, classes.len(), &codes)
-        .with_context(|| path.display().to_string())?;
-    Ok(MulticlassReport { hand_till: found, classes })
+    let codes: Vec<usize> = examples
+        .labels
+        .codes()
+        .iter()
+        .map(|&c| c as usize)
+        .collect();
+    let found =
+        hand_till(&scores, classes.len(), &codes).with_context(|| path.display().to_string())?;
+    Ok(MulticlassReport {
+        hand_till: found,
+        classes,
+    })
 }
 
 #[derive(Serialize)]

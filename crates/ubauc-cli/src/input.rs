@@ -62,7 +62,11 @@ impl FormatArgs {
         ignore: &[String],
         output: Output,
     ) -> Result<Examples> {
-        let length = path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());
+        let length = path
+            .metadata()
+            .ok()
+            .filter(|m| m.is_file())
+            .map(|m| m.len());
         let template = if length.is_some() { BYTES } else { STREAM };
         let progress = Mutex::new((0, Progress::new(output, length, template)));
         let advance = |bytes: u64| {
@@ -101,7 +105,12 @@ impl FormatArgs {
 #[command(next_help_heading = "Classes")]
 pub(crate) struct ClassArgs {
     /// The positive class, against all others [default: the larger of two]
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, conflicts_with = "partition")]
+    #[arg(
+        long,
+        value_name = "VALUE",
+        allow_hyphen_values = true,
+        conflicts_with = "partition"
+    )]
     positive: Option<String>,
     /// Many classes: take a random half of them, fixed by this seed, as positive
     #[arg(long, value_name = "SEED")]
@@ -123,7 +132,12 @@ impl ClassArgs {
 #[command(next_help_heading = "Scores")]
 pub(crate) struct ScoreArgs {
     /// Column of the scores (CSV, Parquet); several, separated by commas, where a command takes them
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', default_value = "score")]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        value_delimiter = ',',
+        default_value = "score"
+    )]
     pub(crate) score: Vec<String>,
     /// svmlight: take the feature with this index as the score
     #[arg(long, value_name = "INDEX")]
@@ -175,14 +189,12 @@ impl ScoreArgs {
     }
 
     /// The one column of scores that most commands take.
-    pub(crate) fn load_one(
-        &self,
-        path: &Path,
-        more: &[String],
-        output: Output,
-    ) -> Result<Scores> {
+    pub(crate) fn load_one(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
         if self.score.len() != 1 {
-            bail!("--score names {} columns; one is expected here", self.score.len());
+            bail!(
+                "--score names {} columns; one is expected here",
+                self.score.len()
+            );
         }
         self.load(path, more, output)
     }

@@ -48,7 +48,9 @@ fn run(cli: &Cli) -> Result<()> {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        let of_json = cause.downcast_ref::<serde_json::Error>().and_then(|e| e.io_error_kind());
+        let of_json = cause
+            .downcast_ref::<serde_json::Error>()
+            .and_then(|e| e.io_error_kind());
         let of_io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
         of_json.or(of_io) == Some(io::ErrorKind::BrokenPipe)
     })

@@ -92,7 +92,12 @@ impl Facts {
 
 impl Display for Facts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let width = self
+            .lines
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or(0);
         for (name, value) in &self.lines {
             writeln!(f, "{name:<width$}  {value}")?;
         }
@@ -111,7 +116,11 @@ pub(crate) fn number(x: f64) -> String {
 
 /// A p value: never 0 where it is not.
 pub(crate) fn p_value(p: f64) -> String {
-    if p == 0.0 || p >= 1e-4 { format!("{p:.4}") } else { format!("{p:.1e}") }
+    if p == 0.0 || p >= 1e-4 {
+        format!("{p:.4}")
+    } else {
+        format!("{p:.1e}")
+    }
 }
 
 /// `[0.881000, 0.912000]`
@@ -138,7 +147,12 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        for (n, text) in [(0u64, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+        for (n, text) in [
+            (0u64, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
             assert_eq!(thousands(n), text);
         }
     }

@@ -32,7 +32,12 @@ impl Progress {
     pub(crate) fn new(output: Output, total: Option<u64>, template: &'static str) -> Self {
         let wanted = !output.quiet && io::stderr().is_terminal();
         let state = if wanted { State::NotYet } else { State::Never };
-        Self { started: Instant::now(), total, template, state }
+        Self {
+            started: Instant::now(),
+            total,
+            template,
+            state,
+        }
     }
 
     pub(crate) fn at(&mut self, position: u64) {

@@ -11,15 +11,22 @@ use std::path::Path;
 use std::time::Instant;
 
 fn main() {
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| arg != "--bench")
+        .collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let (times, input, answer) = match args.as_slice() {
         ["auc", scores, labels, repeats] => {
-            let positive: Vec<bool> =
-                std::fs::read(labels).unwrap().into_iter().map(|b| b != 0).collect();
+            let positive: Vec<bool> = std::fs::read(labels)
+                .unwrap()
+                .into_iter()
+                .map(|b| b != 0)
+                .collect();
             let scores = read_f64(scores);
             let input = 8 * scores.len() + positive.len();
-            let (times, found) = timed(repeats, || ubauc::metrics::auc(&scores, &positive).unwrap());
+            let (times, found) =
+                timed(repeats, || ubauc::metrics::auc(&scores, &positive).unwrap());
             (times, input, found.auc)
         }
         ["read", file, repeats] => {
@@ -79,6 +86,8 @@ fn read_f64(path: &str) -> Vec<f64> {
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().nth(1)).and_then(|kib| kib.parse().ok());
+    let kib = line
+        .and_then(|line| line.split_whitespace().nth(1))
+        .and_then(|kib| kib.parse().ok());
     kib.unwrap_or(0) * 1024
 }

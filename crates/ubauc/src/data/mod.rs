@@ -1,5 +1,6 @@
 //! What the mathematics may assume: rows of finite numbers and labels of two classes.
 
 pub mod dataset;
+pub mod generate;
 pub mod labels;
 pub mod rows;

@@ -1,0 +1,81 @@
+//! `ubauc data`: list the paper's data sets, download them, make up others.
+
+pub(crate) mod catalogue;
+#[cfg(feature = "download")]
+mod checksums;
+#[cfg(feature = "download")]
+mod download;
+#[cfg(feature = "download")]
+mod fetch;
+#[cfg(not(feature = "download"))]
+#[path = "no_fetch.rs"]
+mod fetch;
+mod generate;
+mod list;
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::output::Output;
+
+/// What was typed after `ubauc data`.
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    #[command(subcommand)]
+    command: DataCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum DataCommand {
+    /// Look into a file: rows, features, classes
+    Show(show::ShowArgs),
+    /// List the paper's data sets and which of them are here
+    List(list::ListArgs),
+    /// Download data sets from the LIBSVM page, resuming where a download stopped
+    Fetch(fetch::FetchArgs),
+    /// Generate imbalanced data with a known best AUC
+    Generate(generate::GenerateArgs),
+}
+
+/// Runs one of the commands.
+pub(crate) fn run(args: &DataArgs, seed: u64, output: Output) -> Result<()> {
+    match &args.command {
+        DataCommand::Show(args) => show::run(args, output),
+        DataCommand::List(args) => list::run(args, output),
+        DataCommand::Fetch(args) => fetch::run(args, output),
+        DataCommand::Generate(args) => generate::run(args, seed, output),
+    }
+}
+
+/// Where data sets are kept.
+#[derive(Debug, Args)]
+pub(crate) struct DirArg {
+    /// Data directory [default: $UBAUC_DATA, or ./data]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl DirArg {
+    pub(crate) fn path(&self) -> PathBuf {
+        let from_environment = || std::env::var_os("UBAUC_DATA").filter(|dir| !dir.is_empty());
+        match &self.dir {
+            Some(dir) => dir.clone(),
+            None => from_environment().map_or_else(|| PathBuf::from("data"), PathBuf::from),
+        }
+    }
+}
+
+/// How the name of a data file may end, in the order of choice.
+const EXTENSIONS: [&str; 5] = [".svm", ".svm.zst", ".svm.bz2", ".svm.xz", ".svm.gz"];
+
+/// The files of a part of a set that are here, the one to read first.
+pub(crate) fn present(dir: &Path, set: &str, part: catalogue::Part) -> Vec<PathBuf> {
+    EXTENSIONS
+        .iter()
+        .map(|extension| dir.join(set).join(format!("{part}{extension}")))
+        .filter(|path| path.is_file())
+        .collect()
+}

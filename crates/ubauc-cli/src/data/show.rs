@@ -1,0 +1,99 @@
+//! `ubauc data show`: what is in a file, without learning from it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use crate::input::{FileArg, FormatArgs};
+use crate::output::{Facts, Output, Table, thousands};
+
+/// What was typed after `ubauc data show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    input: FileArg,
+    /// Columns to leave out (CSV, Parquet), separated by commas
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    ignore: Vec<String>,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(crate) fn run(args: &ShowArgs, output: Output) -> Result<()> {
+    let started = Instant::now();
+    let examples = args
+        .format
+        .read(&args.input.file, None, &args.ignore, output)?;
+    let (rows, d) = (examples.rows.len(), examples.rows.cols());
+    let labels = &examples.labels;
+    let classes = labels
+        .classes()
+        .iter()
+        .zip(labels.counts())
+        .map(|(class, &examples)| ClassCount {
+            class: class.to_string(),
+            examples,
+        })
+        .collect();
+    output.report(&Summary {
+        file: args.input.file.clone(),
+        rows,
+        d,
+        stored_entries: examples.rows.stored(),
+        classes,
+        features: examples.names,
+        seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+#[derive(Serialize)]
+struct Summary {
+    file: PathBuf,
+    rows: usize,
+    d: usize,
+    stored_entries: usize,
+    classes: Vec<ClassCount>,
+    /// Their names, if the file has them.
+    features: Vec<String>,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct ClassCount {
+    class: String,
+    examples: usize,
+}
+
+/// Classes shown to a person; JSON has them all.
+const SHOWN: usize = 20;
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut facts = Facts::default();
+        facts.add("rows", thousands(self.rows as u64));
+        facts.add("features", thousands(self.d as u64));
+        let share = 100.0 * self.stored_entries as f64 / (self.rows as f64 * self.d as f64);
+        let stored = thousands(self.stored_entries as u64);
+        facts.add("stored entries", format!("{stored} ({share:.3} % of all)"));
+        facts.add("classes", self.classes.len());
+        writeln!(f, "{facts}")?;
+        let mut table = Table::head(["class", "examples", "share"]);
+        for ClassCount { class, examples } in self.classes.iter().take(SHOWN) {
+            let share = 100.0 * *examples as f64 / self.rows as f64;
+            table.row([
+                class.clone(),
+                thousands(*examples as u64),
+                format!("{share:.2} %"),
+            ]);
+        }
+        write!(f, "{table}")?;
+        match self.classes.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => writeln!(f, "… {more} more (all with --json)"),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The program as a user runs it: real processes, real files, exit codes.
+
+#![allow(clippy::unwrap_used)] // also in the helpers of tests
+
+mod data;
