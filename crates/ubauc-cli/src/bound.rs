@@ -13,7 +13,7 @@ use crate::output::{Facts, Output, interval, number, thousands};
 /// What was typed after `ubauc bound`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "AUC risk is 1 − AUC. Theorem 1: alpha_lower · L̃ ≤ risk ≤ alpha_upper · L̃, \
+    after_help = "AUC risk is 1 − AUC. Theorem 1: alpha_lower · L-tilde ≤ risk ≤ alpha_upper · L-tilde, \
     with 1/alpha the largest and smallest gap between neighbouring scores. Tied scores leave no \
     upper bound."
 )]
@@ -43,8 +43,8 @@ impl fmt::Display for Report {
         let b = &self.bound;
         let mut facts = Facts::default();
         facts.add("AUC risk", number(b.auc_risk));
-        facts.add("L̃", number(b.l_tilde));
-        facts.add("λ", interval(b.lambda));
+        facts.add("L-tilde", number(b.l_tilde));
+        facts.add("lambda", interval(b.lambda));
         facts.add(
             "lower bound",
             match b.alpha_lower {
@@ -60,6 +60,7 @@ impl fmt::Display for Report {
                 }
                 (Some(alpha), _) => format!("{} (alpha {})", number(b.risk_upper), number(alpha)),
                 (None, 0) => "none: two scores are too close".to_string(),
+                (None, 1) => "no upper bound: 1 tied pair".to_string(),
                 (None, n) => format!("no upper bound: {} tied pairs", thousands(n)),
             },
         );

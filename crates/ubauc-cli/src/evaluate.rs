@@ -25,8 +25,6 @@ use crate::output::{Facts, Output, Table, interval, number, thousands};
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     input: FileArg,
-    #[command(flatten)]
-    scores: ScoreArgs,
     /// Column of sample weights
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
@@ -42,6 +40,8 @@ pub(crate) struct EvaluateArgs {
     /// Many classes: Hand and Till's M, from one column of scores for each class, named as the class
     #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "roc", "positive", "partition"])]
     multiclass: bool,
+    #[command(flatten)]
+    scores: ScoreArgs,
 }
 
 pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {

@@ -114,12 +114,14 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
-/// A p value: never 0 where it is not.
+/// A p value; one that is 0 in floating point is not printed as certainty.
 pub(crate) fn p_value(p: f64) -> String {
-    if p == 0.0 || p >= 1e-4 {
+    if p >= 1e-4 {
         format!("{p:.4}")
-    } else {
+    } else if p > 0.0 {
         format!("{p:.1e}")
+    } else {
+        "<1e-300".to_string()
     }
 }
 
