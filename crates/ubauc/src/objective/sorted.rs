@@ -3,6 +3,8 @@
 //! The one sort behind everything ranked. Sorting the classes apart gives c↑⁺ (positives in
 //! ascending order) for nothing, and shifting a class by a constant (the margin form) keeps it sorted.
 
+use rayon::prelude::*;
+
 use crate::{Error, Result};
 
 /// No sum of N ≤ 2⁶³ scores of this size overflows.
@@ -75,8 +77,8 @@ impl Sorted {
         for (&c, &p) in scores.iter().zip(positive) {
             if p { pos.push(c) } else { neg.push(c) }
         }
-        pos.sort_unstable_by(f64::total_cmp);
-        neg.sort_unstable_by(f64::total_cmp);
+        pos.par_sort_unstable_by(f64::total_cmp);
+        neg.par_sort_unstable_by(f64::total_cmp);
         Ok(Self { pos, neg })
     }
 
