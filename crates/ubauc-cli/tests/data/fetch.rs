@@ -131,6 +131,8 @@ fn killed_download_continues_from_the_byte() {
             server.url(),
         ])
         .current_dir(dir)
+        // Or it would fetch into the folder of the real data.
+        .env_remove("UBAUC_DATA")
         .spawn()
         .unwrap();
     let partial = dir.join("data/diabetes/all.svm.part");
