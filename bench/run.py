@@ -3,8 +3,8 @@
     make bench                                    print the tables
     .venv/bin/python bench/run.py --write         and put them into docs/benchmarks.md
 
-Each time is the best of several runs of the same work on the same data, both sides in turn. Absolute
-times mean little on a shared machine; ratios of one run mean more.
+Each time is the best of several runs of the same work on the same data, both sides in turn.
+Absolute times mean little on a shared machine; ratios of one run mean more.
 """
 
 import argparse
@@ -39,12 +39,12 @@ def measure(*arguments, threads=None):
     return json.loads(done.stdout)
 
 
-def best(work, repeats):
+def best(repeats, work, *arguments):
     """The shortest of `repeats` runs, and the answer."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
-        answer = work()
+        answer = work(*arguments)
         times.append(time.perf_counter() - start)
     return min(times), answer
 
@@ -70,7 +70,7 @@ def bench_auc():
         scores.tofile(scores_file)
         positive.astype(np.uint8).tofile(labels_file)
         repeats = 5 if n < 10**7 else 3
-        theirs, auc = best(lambda: roc_auc_score(positive, scores), repeats)
+        theirs, auc = best(repeats, roc_auc_score, positive, scores)
         two = measure("auc", scores_file, labels_file, 5)
         one = measure("auc", scores_file, labels_file, 5, threads=1)
         for ours in (one, two):
@@ -108,13 +108,13 @@ def svmlight_text():
     data = os.environ.get("UBAUC_DATA")
     if data:
         path = pathlib.Path(data) / "a9a" / "train.svm.zst"
-        done = subprocess.run(
-            ["zstd", "-dqc", str(path)], capture_output=True, check=True
-        )
+        done = subprocess.run(["zstd", "-dqc", str(path)], capture_output=True, check=True)
         return "a9a", done.stdout
     print("NOTE: UBAUC_DATA is not set: generated rows take the place of a9a")
     out = CACHE / "rows.svm"
-    generate = "cargo run --release -q -- data generate --rows 32561 --dim 123 --density 0.11".split()
+    generate = (
+        "cargo run --release -q -- data generate --rows 32561 --dim 123 --density 0.11".split()
+    )
     subprocess.run([*generate, "--quiet", "--output", str(out)], cwd=ROOT, check=True)
     return "generated", out.read_bytes()
 
@@ -128,9 +128,7 @@ def bench_read():
         with open(path, "wb") as file:
             for _ in range(max(1, round(megabytes * 1e6 / len(text)))):
                 file.write(text)
-        theirs, (x, _) = best(
-            lambda: load_svmlight_file(str(path)), 3 if megabytes < 200 else 1
-        )
+        theirs, (x, _) = best(3 if megabytes < 200 else 1, load_svmlight_file, str(path))
         two = measure("read", path, 7)
         one = measure("read", path, 5, threads=1)
         floor = min(measure("memchr", path, 7)["seconds"])
@@ -167,9 +165,7 @@ def machine():
     cpu = platform.processor() or "unknown"
     info = pathlib.Path("/proc/cpuinfo")
     if info.exists():
-        models = [
-            line for line in info.read_text().splitlines() if line.startswith("model name")
-        ]
+        models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         if models:
             cpu = models[0].split(":")[1].strip()
     return (
