@@ -1,5 +1,7 @@
 //! What was typed. Each command's own options stand in its own file.
 
+use std::fmt;
+
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::Output;
@@ -48,6 +50,18 @@ impl Common {
         }
     }
 }
+
+/// What was typed makes no sense, whatever the data; the exit code is that of an unknown option.
+#[derive(Debug)]
+pub(crate) struct WrongUsage(pub(crate) String);
+
+impl fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUsage {}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

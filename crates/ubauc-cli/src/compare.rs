@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use ubauc::metrics::{Auc, PairedTest, compare_many};
 
+use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
 use crate::output::{Output, Table, interval, number, p_value};
 
@@ -43,9 +44,17 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
         bail!("no files")
     };
     if columns.len() < 2 {
-        bail!("one scorer only: name a second file, or several columns (--score a,b)");
+        let what = "one scorer only: name a second file, or several columns (--score a,b)";
+        return Err(WrongUsage(what.to_string()).into());
     }
-    output.report(&report(&names, &columns, &labels.positive)?)
+    let report = report(&names, &columns, &labels.positive)?;
+    if report.tests.iter().any(|t| t.test.z.is_infinite()) {
+        output.note(
+            "note: a difference whose variance estimate is 0 has an infinite z (null in JSON) and \
+             an interval of no width; that is no certainty about new data",
+        );
+    }
+    output.report(&report)
 }
 
 /// Tests all pairs of scorers.

@@ -11,7 +11,8 @@ use ubauc::metrics::{
     Auc, HandTill, PartialAuc, RocPart, WeightedAuc, auc, hand_till, roc_curve, weighted_auc,
 };
 
-use crate::atomic::AtomicFile;
+use crate::args::WrongUsage;
+use crate::atomic::{AtomicFile, is_stdout};
 use crate::input::{FileArg, ScoreArgs, Scores};
 use crate::output::{Facts, Output, Table, interval, number, thousands};
 
@@ -34,7 +35,7 @@ pub(crate) struct EvaluateArgs {
     /// Also the partial AUC over true positive rates from this one to 1
     #[arg(long, value_name = "RATE", conflicts_with = "weight")]
     min_tpr: Option<f64>,
-    /// Write the ROC curve to this file, as CSV
+    /// Write the ROC curve to this file, as CSV; - is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "weight")]
     roc: Option<PathBuf>,
     /// Many classes: Hand and Till's M, from one column of scores for each class, named as the class
@@ -48,6 +49,11 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     let path = &args.input.file;
     if args.multiclass {
         return output.report(&multiclass(args, path, output)?);
+    }
+    let roc_to_stdout = args.roc.as_deref().is_some_and(is_stdout);
+    if roc_to_stdout && output.json {
+        let what = "--json and --roc - both write to standard output; name a file for the curve";
+        return Err(WrongUsage(what.to_string()).into());
     }
     let more: Vec<String> = args.weight.iter().cloned().collect();
     let Scores { columns, labels } = args.scores.load_one(path, &more, output)?;
@@ -64,7 +70,6 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     }
     let scores = &columns[0];
     let found = auc(scores, positive).with_context(in_file)?;
-    warn(found.degenerate(), found.auc, output);
     let mut partial = Vec::new();
     if args.max_fpr.is_some() || args.min_tpr.is_some() || args.roc.is_some() {
         let curve = roc_curve(scores, positive).with_context(in_file)?;
@@ -80,11 +85,17 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
         }
     }
     let partial_auc = (!partial.is_empty()).then_some(partial);
-    output.report(&Report {
+    warn(found.degenerate(), found.auc, output);
+    let report = Report {
         auc: found,
         partial_auc,
         classes: names,
-    })
+    };
+    if roc_to_stdout {
+        output.note(report.to_string().trim_end());
+        return Ok(());
+    }
+    output.report(&report)
 }
 
 /// An interval that says too much.

@@ -9,6 +9,7 @@ use ubauc::data::dataset::Examples;
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::read::{self, Format, ReadOptions};
 
+use crate::args::WrongUsage;
 use crate::output::Output;
 use crate::progress::{BYTES, Progress, STREAM};
 
@@ -191,10 +192,11 @@ impl ScoreArgs {
     /// The one column of scores that most commands take.
     pub(crate) fn load_one(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
         if self.score.len() != 1 {
-            bail!(
+            let what = format!(
                 "--score names {} columns; one is expected here",
                 self.score.len()
             );
+            return Err(WrongUsage(what).into());
         }
         self.load(path, more, output)
     }

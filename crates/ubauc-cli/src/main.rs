@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Parser;
 
-use args::{Cli, Command};
+use args::{Cli, Command, WrongUsage};
 
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "ubauc: {error:#}");
-            ExitCode::FAILURE
+            exit_code(&error)
         }
     }
 }
@@ -43,6 +43,19 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
         Command::Data(args) => data::run(args, cli.common.seed, output),
+    }
+}
+
+/// 2 for what was typed wrong, 1 for what went wrong.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let typed = error.chain().any(|cause| {
+        let of_library = cause.downcast_ref::<ubauc::Error>();
+        cause.is::<WrongUsage>() || matches!(of_library, Some(ubauc::Error::Parameter { .. }))
+    });
+    if typed {
+        ExitCode::from(2)
+    } else {
+        ExitCode::FAILURE
     }
 }
 

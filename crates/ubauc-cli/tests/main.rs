@@ -2,4 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // also in the helpers of tests
 
+mod bound;
+mod compare;
 mod data;
+mod demo;
+mod evaluate;
+mod every_command;
+mod process;

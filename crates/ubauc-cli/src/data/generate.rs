@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use ubauc::data::generate::{GenerateParams, GeneratedRow, Generator};
 
+use crate::args::WrongUsage;
 use crate::atomic::{AtomicFile, is_stdout};
 use crate::output::{Output, thousands};
 use crate::progress::Progress;
@@ -56,7 +57,8 @@ enum Format {
 pub(crate) fn run(args: &GenerateArgs, seed: u64, output: Output) -> Result<()> {
     let to_stdout = is_stdout(&args.output);
     if to_stdout && output.json {
-        bail!("--json and --output - both write to standard output; name a file for the data");
+        let what = "--json and --output - both write to standard output; name a file for the data";
+        return Err(WrongUsage(what.to_string()).into());
     }
     refuse_compression(&args.output)?;
     let params = GenerateParams {

@@ -1,6 +1,8 @@
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
-use super::{failure, files, stderr, stdout, success, ubauc_data};
+use super::{failure, files, stderr, stdout, success, ubauc_data, wrong_usage};
 
 const SMALL: [&str; 5] = ["generate", "--rows", "200", "--positive-share", "0.1"];
 
@@ -116,7 +118,30 @@ fn quiet_says_nothing() {
 }
 
 #[test]
-fn bad_requests_fail_and_leave_nothing() {
+fn reader_that_has_had_enough_ends_it_quietly() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ubauc"))
+        .current_dir(directory.path())
+        .args(["data", "generate", "--rows", "1000000", "-o", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    // Dropped at the end of the statement, which closes the pipe: what `head -1` does.
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    assert!(
+        first.starts_with("-1 1:") || first.starts_with("+1 1:"),
+        "{first}"
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+}
+
+#[test]
+fn bad_requests_leave_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let dir = directory.path();
     for (more, why) in [
@@ -128,18 +153,22 @@ fn bad_requests_fail_and_leave_nothing() {
             &["-o", "x.svm", "--density", "0"],
             "density = 0: must be above 0",
         ),
-        (&["-o", "x.svm.gz"], "--output - | gzip > x.svm.gz"),
+        (&["-o", "-", "--json"], "name a file"),
+    ] {
+        let output = ubauc_data(dir, &small(more));
+        assert!(wrong_usage(&output).contains(why), "{}", stderr(&output));
+    }
+    for (more, why) in [
+        (&["-o", "x.svm.gz"][..], "--output - | gzip > x.svm.gz"),
         (
             &["-o", "x.csv", "--dim", "600000", "--density", "0.01"],
             "use --format svmlight",
         ),
-        (&["-o", "-", "--json"], "name a file"),
         (&["-o", "none/x.svm"], "cannot write none/x.svm"),
         (&["-o", "."], "directory"),
     ] {
         let output = ubauc_data(dir, &small(more));
         assert!(failure(&output).contains(why), "{}", stderr(&output));
-        assert_eq!(stdout(&output), "");
     }
     assert_eq!(files(dir), [""; 0]);
 }

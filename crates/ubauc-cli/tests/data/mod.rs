@@ -10,49 +10,11 @@ mod server;
 use std::path::Path;
 use std::process::Output;
 
-use assert_cmd::Command;
+use crate::process::{failure, stderr, stdout, success, ubauc, wrong_usage};
 
 /// Runs `ubauc data` with these arguments in a directory.
 fn ubauc_data(directory: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("ubauc").unwrap();
-    for proxy in [
-        "http_proxy",
-        "HTTP_PROXY",
-        "all_proxy",
-        "ALL_PROXY",
-        "UBAUC_DATA",
-    ] {
-        command.env_remove(proxy);
-    }
-    command
-        .current_dir(directory)
-        .arg("data")
-        .args(arguments)
-        .timeout(std::time::Duration::from_secs(60))
-        .output()
-        .unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
-}
-
-/// Standard output of a command that must have gone well.
-#[track_caller]
-fn success(output: &Output) -> &str {
-    assert!(output.status.success(), "{}", stderr(output));
-    stdout(output)
-}
-
-/// Standard error of a command that must have failed, not by wrong usage.
-#[track_caller]
-fn failure(output: &Output) -> &str {
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    stderr(output)
+    ubauc(directory, &[&["data"], arguments].concat())
 }
 
 /// All files below a directory, sorted, with `/`.

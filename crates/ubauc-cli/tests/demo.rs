@@ -1,0 +1,71 @@
+//! `ubauc demo`: the first thing a new user sees.
+
+use crate::process::{json, keys, stderr, success, ubauc};
+
+#[test]
+fn it_shows_the_main_job_and_what_is_next() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = ubauc(directory.path(), &["demo"]);
+    let text = success(&output);
+    assert!(text.starts_with(
+        "50,000 examples to learn from and 50,000 to judge by, 20 features, 2 %\n\
+         positive; the best possible scorer has AUC 0.9. "
+    ));
+    let mut rest = text;
+    for part in [
+        "(ubauc evaluate scores.csv)",
+        "positive        1,000 (class 1)",
+        "negative        49,000 (class -1)",
+        "(ubauc compare a.csv b.csv)",
+        "difference of means - first feature",
+        "(ubauc bound scores.csv)",
+        "AUC risk",
+        "Next: ubauc evaluate FILE.csv",
+    ] {
+        let (_, after) = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("{part}: {text}"));
+        rest = after;
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    assert_eq!(stderr(&output), "");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        0,
+        "it writes no files"
+    );
+}
+
+#[test]
+fn json_has_all_the_reports() {
+    let directory = tempfile::tempdir().unwrap();
+    let demo = json(&ubauc(directory.path(), &["demo", "--json"]));
+    assert_eq!(
+        keys(&demo),
+        ["best_auc", "bound", "compare", "dim", "evaluate", "rows"]
+    );
+    let auc = demo["evaluate"]["auc"].as_f64().unwrap();
+    // The scorer is nearly the best; three standard errors of 1,000 positives are 0.02.
+    assert!((auc - 0.9).abs() < 0.02, "{auc}");
+    assert_eq!(
+        demo["compare"]["scorers"][0]["auc"],
+        demo["evaluate"]["auc"]
+    );
+    let risk = demo["bound"]["auc_risk"].as_f64().unwrap();
+    assert!((risk - (1.0 - auc)).abs() < 1e-15);
+    assert!(demo["compare"]["tests"][0]["p"].as_f64().unwrap() < 1e-6);
+}
+
+#[test]
+fn seed_makes_the_data() {
+    let directory = tempfile::tempdir().unwrap();
+    let of = |arguments: &[&str]| {
+        let output = ubauc(directory.path(), &[&["demo", "--json"], arguments].concat());
+        success(&output).to_string()
+    };
+    assert_eq!(of(&[]), of(&["--seed", "1"]));
+    assert_ne!(of(&[]), of(&["--seed", "2"]));
+}
