@@ -269,27 +269,23 @@ impl Rows {
     }
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
     /// x·w. Columns beyond the end of `w` count as absent.
     #[inline]
-    pub fn dot(&self, w: &[f64]) -> f64 {
+    pub fn dot(self, w: &[f64]) -> f64 {
         match self {
-            Row::Dense(values) => values.iter().zip(w).map(|(x, w)| x * w).sum(),
-            Row::Sparse(indices, values) => indices
-                .iter()
-                .zip(*values)
-                .map(|(&j, x)| w.get(j as usize).map_or(0.0, |w| x * w))
-                .sum(),
+            Row::Dense(values) => dot(values, w),
+            Row::Sparse(indices, values) => sparse_dot(indices, values, w),
         }
     }
 
     /// w ← w + a·x. Columns beyond the end of `w` are passed over.
     #[inline]
-    pub fn add_to(&self, a: f64, w: &mut [f64]) {
+    pub fn add_to(self, a: f64, w: &mut [f64]) {
         match self {
-            Row::Dense(values) => w.iter_mut().zip(*values).for_each(|(w, x)| *w += a * x),
+            Row::Dense(values) => add_to(a, values, w),
             Row::Sparse(indices, values) => {
-                for (&j, x) in indices.iter().zip(*values) {
+                for (&j, x) in indices.iter().zip(values) {
                     if let Some(w) = w.get_mut(j as usize) {
                         *w += a * x;
                     }
@@ -299,17 +295,81 @@ impl Row<'_> {
     }
 
     /// x_j, 0 where nothing is stored.
-    pub fn get(&self, j: usize) -> f64 {
+    pub fn get(self, j: usize) -> f64 {
         match self {
             Row::Dense(values) => values.get(j).copied().unwrap_or(0.0),
             Row::Sparse(indices, values) => {
-                let at = u32::try_from(j)
-                    .ok()
-                    .and_then(|j| indices.binary_search(&j).ok());
+                let at = u32::try_from(j).ok().and_then(|j| indices.binary_search(&j).ok());
                 at.map_or(0.0, |at| values[at])
             }
         }
     }
+
+    /// Entries stored.
+    pub fn stored(self) -> usize {
+        match self {
+            Row::Dense(values) => values.len(),
+            Row::Sparse(_, values) => values.len(),
+        }
+    }
+
+    /// The entries stored, as (column, value), columns increasing.
+    pub fn entries(self) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let (indices, values): (&[u32], &[f64]) = match self {
+            Row::Dense(values) => (&[], values),
+            Row::Sparse(indices, values) => (indices, values),
+        };
+        let column = move |at: usize| indices.get(at).map_or(at, |&j| j as usize);
+        values.iter().enumerate().map(move |(at, &x)| (column(at), x))
+    }
+}
+
+/// How many sums run side by side, so that an addition need not wait for the one before and the
+/// compiler can use vectors. Part of the result's last bits, hence fixed.
+const LANES: usize = 8;
+
+/// Σ_i a_i b_i over the shorter of the two.
+#[inline]
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    let (a_lanes, b_lanes) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = a_lanes.remainder().iter().zip(b_lanes.remainder()).map(|(a, b)| a * b).sum();
+    let mut sums = [0.0; LANES];
+    for (a, b) in a_lanes.zip(b_lanes) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    rest + total(sums)
+}
+
+/// w ← w + a·x over the shorter of the two.
+#[inline]
+pub(crate) fn add_to(a: f64, x: &[f64], w: &mut [f64]) {
+    w.iter_mut().zip(x).for_each(|(w, x)| *w += a * x);
+}
+
+/// The lanes, added in pairs.
+#[inline]
+pub(crate) fn total(s: [f64; LANES]) -> f64 {
+    ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+}
+
+/// Σ x_j w_j over the entries, four sums side by side.
+#[inline]
+fn sparse_dot(indices: &[u32], values: &[f64], w: &[f64]) -> f64 {
+    let at = |j: u32| w.get(j as usize).copied().unwrap_or(0.0);
+    let (i4, v4) = (indices.chunks_exact(4), values.chunks_exact(4));
+    let rest: f64 =
+        i4.remainder().iter().zip(v4.remainder()).map(|(&j, x)| x * at(j)).sum();
+    let mut sums = [0.0; 4];
+    for (i, v) in i4.zip(v4) {
+        for lane in 0..4 {
+            sums[lane] += v[lane] * at(i[lane]);
+        }
+    }
+    rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
 }
 
 #[cfg(test)]

@@ -1,0 +1,407 @@
+//! ba-UBAUC: the certified minimum of P, Eq. (8) in mean form.
+//!
+//! ```text
+//! N·P(w) = q(w) + g(Xw),   g(z) = min_λ Σ s_i [y_i(λ − z_i)]₊
+//! q(w)   = ½ wᵀH₀w − c·w + (β/2) yᵀVy,   H₀ = NγI + βXᵀVX,   c = βXᵀVy     (V = diag(s_i v_i))
+//! ```
+//!
+//! An unpenalised intercept b is eliminated: g ignores shifts, so b is the V-weighted mean residual and
+//! X, y are replaced by their V-centred selves in H₀, c and the constant; H₀ − NγI stays positive semidefinite.
+//!
+//! **Outer loop**, augmented Lagrangian: with a multiplier u and a penalty σ minimise over w
+//!
+//! ```text
+//! φ(w) = q(w) + min_z { g(z) + (σ/2)‖z − v‖² },   v = Xw + u/σ,
+//! ∇φ(w) = H₀w − c + Xᵀu⁺,   u⁺ = σ(v − prox(v))
+//! ```
+//!
+//! then u ← u⁺ and σ ← 3σ. The prox moves example i towards the one λ for which Σ u⁺_i = 0 (`prox.rs`).
+//!
+//! **Inner loop**, semismooth Newton: (H₀ + σ X̃_AᵀX̃_A) p = −∇φ, A the examples that the prox puts on λ,
+//! X̃_A their rows less their mean (`newton.rs`), and a line search on the slope of φ, which is monotone along p.
+//!
+//! **Certificate**, free at every step: −y_i u⁺_i ∈ [0, s_i] and Σu⁺_i = 0, so for all z
+//! g(z) ≥ u⁺·z, and D(u⁺) = min_w q(w) + u⁺·Xw is a lower bound of N·P. With ŵ its minimiser, H₀(w − ŵ) = ∇φ and
+//!
+//! ```text
+//! N·P − D = ½ ∇φᵀH₀⁻¹∇φ  +  ( g(z) − u⁺·z )
+//! ```
+//!
+//! Both terms are ≥ 0 and computed as they stand, without the cancellation of P − D. The first falls by Newton
+//! steps and the second by outer ones, so the inner loop ends when the first is the smaller. Without a factor of H₀
+//! the first is bounded by ‖∇φ‖²/(2Nγ).
+//!
+//! Cost of a step: one product with X, the rows of Xᵀ whose multiplier changed, a d×d system or conjugate gradients.
+//! Lyu & Ying, UAI 2018, Sec. 5.2.1, minimise by block descent, which may stop short (E12).
+
+mod newton;
+mod prox;
+
+use crate::data::dataset::Dataset;
+use crate::objective::ubauc::{ClassWeights, LeastSquares, Objective};
+use crate::solver::shards::Shards;
+use crate::{Error, Result};
+use newton::{Route, System};
+
+/// What to minimise, and how well.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BaUbaucParams {
+    /// β > 0, the weight of the least squares.
+    pub beta: f64,
+    /// γ ≥ 0, the weight of ½‖w‖².
+    pub gamma: f64,
+    /// v_i.
+    pub least_squares: LeastSquares,
+    /// An intercept in the least squares, not penalised.
+    pub intercept: bool,
+    /// Stop at this relative gap, (P − D)/|P|.
+    pub tolerance: f64,
+    /// Stop after this many Newton steps.
+    pub max_newton: usize,
+}
+
+impl Default for BaUbaucParams {
+    fn default() -> Self {
+        BaUbaucParams {
+            beta: 0.5,
+            gamma: 1e-4,
+            least_squares: LeastSquares::Plain,
+            intercept: false,
+            tolerance: 1e-6,
+            max_newton: 1000,
+        }
+    }
+}
+
+impl BaUbaucParams {
+    /// Refuses what has no meaning, by name.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, value: f64, must| {
+            Err(Error::Parameter { name, value: value.to_string(), must })
+        };
+        if !(self.beta > 0.0 && self.beta.is_finite()) {
+            return refuse("beta", self.beta, "finite and above 0");
+        }
+        if !(self.gamma >= 0.0 && self.gamma.is_finite()) {
+            return refuse("gamma", self.gamma, "finite and not negative");
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return refuse("tolerance", self.tolerance, "above 0 and below 1");
+        }
+        Ok(())
+    }
+
+    fn objective(&self) -> Objective {
+        Objective { beta: self.beta, gamma: self.gamma, least_squares: self.least_squares }
+    }
+}
+
+/// Why the solver stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The relative gap is within the tolerance: proved.
+    Converged,
+    /// Rounding stopped all progress before the tolerance was reached.
+    Stalled,
+    /// The Newton steps ran out.
+    MaxNewton,
+}
+
+/// One step, for whoever watches.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub struct TracePoint {
+    /// Newton steps so far.
+    pub newton: usize,
+    /// P here.
+    pub objective: f64,
+    /// (P − D)/|P| here, if there is a bound.
+    pub gap: Option<f64>,
+    /// Examples on λ.
+    pub active: usize,
+}
+
+/// The minimum, with its proof. Everything in mean form.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// For the raw features.
+    pub weights: Vec<f64>,
+    /// b, 0 without.
+    pub intercept: f64,
+    /// The interval of λ that minimise P at these weights (E1), in units of w·x.
+    pub lambda: [f64; 2],
+    /// P.
+    pub objective: f64,
+    /// D ≤ min P; `None` when nothing can be proved (γ = 0 and features that depend on each other).
+    pub dual: Option<f64>,
+    /// (P − D)/|P|.
+    pub gap: Option<f64>,
+    /// Examples tied at λ: those whose multiplier is strictly between its bounds.
+    pub tied: usize,
+    /// Newton steps taken.
+    pub newton: usize,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// w·x of every example.
+    pub scores: Vec<f64>,
+    /// Every Newton step.
+    pub trace: Vec<TracePoint>,
+}
+
+/// What is given besides the parameters.
+#[derive(Default, Clone, Copy)]
+pub struct Given<'a> {
+    /// s_i ≥ 0; 1 if none. An example of weight 0 is scored and otherwise ignored.
+    pub weights: Option<&'a [f64]>,
+    /// Divides feature j by this number before all else; the answer is for raw features again.
+    pub divisors: Option<&'a [f64]>,
+    /// Told of every step.
+    pub progress: Option<&'a (dyn Fn(&TracePoint) + Sync)>,
+}
+
+/// Minimises P over all w (and b) and λ.
+pub fn fit(data: &Dataset, given: &Given<'_>, params: &BaUbaucParams) -> Result<Fit> {
+    params.check()?;
+    check_given(data, given)?;
+    let mut shards = Shards::new(data, given.weights, given.divisors, params.least_squares);
+    refuse_one_class(shards.total, data)?;
+    let system = System::new(&mut shards, params, Route::cheapest(data, params));
+    Solver::new(&mut shards, system, params).run(given, params)
+}
+
+fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
+    let n = data.rows().len();
+    if let Some(weights) = given.weights {
+        if weights.len() != n {
+            return Err(Error::Length { what: "weights", expected: n, got: weights.len() });
+        }
+        if let Some(row) = weights.iter().position(|s| !(*s >= 0.0 && s.is_finite())) {
+            let (value, must) = (weights[row], "finite and not negative");
+            return Err(Error::NotFinite { what: "weight", row, value, must });
+        }
+    }
+    if let Some(divisors) = given.divisors {
+        let (expected, got) = (data.rows().cols(), divisors.len());
+        if got != expected {
+            return Err(Error::Length { what: "divisors", expected, got });
+        }
+        if let Some(row) = divisors.iter().position(|x| !(*x > 0.0 && x.is_finite())) {
+            let (value, must) = (divisors[row], "finite and above 0");
+            return Err(Error::NotFinite { what: "divisor", row, value, must });
+        }
+    }
+    Ok(())
+}
+
+fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
+    let [negative, positive] = data.class_names();
+    let only = match (total.pos > 0.0, total.neg > 0.0) {
+        (true, true) => return Ok(()),
+        (true, false) => positive,
+        (false, _) => negative,
+    };
+    Err(Error::OneClass { class: only.clone(), n: data.rows().len() })
+}
+
+/// σ grows by this factor from one outer step to the next.
+const GROWTH: f64 = 3.0;
+/// The inner loop ends when its share of the gap is below this part of the other.
+const INNER: f64 = 1.0;
+
+struct Solver<'s, 'a> {
+    shards: &'s mut Shards<'a>,
+    system: System,
+    w: Vec<f64>,
+    lambda: f64,
+    sigma: f64,
+    /// Xᵀu⁺.
+    pull: Vec<f64>,
+    n: f64,
+    trace: Vec<TracePoint>,
+}
+
+/// Where the solver stands: N·P and the two parts of N·P − D.
+struct Point {
+    gradient: Vec<f64>,
+    /// H₀⁻¹∇φ, where there is a factor.
+    to_dual: Option<Vec<f64>>,
+    objective: f64,
+    /// ½ ∇φᵀH₀⁻¹∇φ, or a bound of it; infinite where there is none.
+    inner: f64,
+    /// g(z) − u⁺·z.
+    slack: f64,
+}
+
+impl<'s, 'a> Solver<'s, 'a> {
+    fn new(shards: &'s mut Shards<'a>, system: System, params: &BaUbaucParams) -> Self {
+        let n = shards.total.sum();
+        let w = system.ridge(shards, params);
+        shards.place(&w);
+        let (spread, mean) = shards.spread();
+        let sigma = if spread > 0.0 { 1.0 / spread } else { 1.0 };
+        let pull = vec![0.0; w.len()];
+        Solver { shards, system, w, lambda: mean, sigma, pull, n, trace: Vec::new() }
+    }
+
+    fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<Fit> {
+        let mut newton = 0;
+        let mut best = f64::INFINITY;
+        let mut idle = 0;
+        self.rebalance(0.0);
+        let stop = 'outer: loop {
+            let mut steps = 0;
+            loop {
+                let point = self.look(params)?;
+                let gap = point.inner + point.slack;
+                let trace = self.record(&point, newton);
+                if let Some(progress) = given.progress {
+                    progress(&trace);
+                }
+                if gap <= params.tolerance * point.objective.abs() {
+                    break 'outer Stop::Converged;
+                }
+                if newton >= params.max_newton {
+                    break 'outer Stop::MaxNewton;
+                }
+                // Rounding: no better in so many steps.
+                idle = if gap < 0.9 * best { 0 } else { idle + 1 };
+                best = best.min(gap);
+                if idle > 60 {
+                    break 'outer Stop::Stalled;
+                }
+                if steps > 0 && point.inner <= INNER * point.slack {
+                    break;
+                }
+                if steps > 0 && !self.step(&point, params) {
+                    break;
+                }
+                if steps == 0 && !self.step(&point, params) {
+                    break;
+                }
+                steps += 1;
+                newton += 1;
+            }
+            self.shards.commit();
+            self.sigma *= GROWTH;
+            self.rebalance(0.0);
+        };
+        self.finish(stop, newton, params)
+    }
+
+    /// λ and u⁺ at w + t·p, z moved there before or t = 0.
+    fn rebalance(&mut self, t: f64) {
+        self.shards.shift(t, self.sigma);
+        self.lambda = prox::balance(self.shards, self.lambda, self.sigma);
+    }
+
+    /// Takes u⁺ and says where that leaves us.
+    fn look(&mut self, params: &BaUbaucParams) -> Result<Point> {
+        let found = self.shards.multipliers(self.lambda, self.sigma, &mut self.pull);
+        let (mut gradient, q) = self.system.quadratic(self.shards, &self.w, params);
+        crate::data::rows::add_to(1.0, &self.pull, &mut gradient);
+        let (to_dual, inner) = self.system.distance(&gradient, self.n * params.gamma);
+        let objective = q + found.hinge;
+        if !objective.is_finite() {
+            return Err(Error::NotFinite {
+                what: "objective",
+                row: 0,
+                value: objective,
+                must: "finite; scale the features",
+            });
+        }
+        Ok(Point { gradient, to_dual, objective, inner, slack: found.slack.max(0.0) })
+    }
+
+    fn record(&mut self, point: &Point, newton: usize) -> TracePoint {
+        let gap = (point.inner + point.slack) / point.objective.abs();
+        let trace = TracePoint {
+            newton,
+            objective: point.objective / self.n,
+            gap: gap.is_finite().then_some(gap),
+            active: self.shards.active(),
+        };
+        self.trace.push(trace);
+        trace
+    }
+
+    /// One Newton step; `false` if rounding leaves nothing to gain.
+    fn step(&mut self, point: &Point, params: &BaUbaucParams) -> bool {
+        let p = self.system.direction(self.shards, point, self.sigma, self.n, params);
+        self.shards.aim(&p);
+        let slope = crate::data::rows::dot(&point.gradient, &p);
+        if !(slope < 0.0) {
+            return false;
+        }
+        // φ'(t) = a₀ + a₁t + Σ u⁺_i(t) dz_i.
+        let a0 = slope - crate::data::rows::dot(&self.pull, &p);
+        let a1 = self.system.curvature(self.shards, &p, self.n, params);
+        let t = self.line_search(slope, a0, a1);
+        if t == 0.0 {
+            return false;
+        }
+        self.shards.advance(t);
+        crate::data::rows::add_to(t, &p, &mut self.w);
+        self.rebalance(0.0);
+        true
+    }
+
+    /// t > 0 with a slope much smaller than at 0, or at which φ still falls; 1 if possible.
+    fn line_search(&mut self, slope: f64, a0: f64, a1: f64) -> f64 {
+        let enough = 0.2 * slope.abs();
+        let (mut low, mut low_slope) = (0.0, slope);
+        let (mut high, mut high_slope) = (f64::INFINITY, f64::NAN);
+        let mut t = 1.0;
+        for _ in 0..40 {
+            self.rebalance(t);
+            let here = a0 + a1 * t + self.shards.slope(self.lambda, self.sigma);
+            if here.abs() <= enough || (here < 0.0 && high.is_infinite()) {
+                return t;
+            }
+            if here < 0.0 {
+                (low, low_slope) = (t, here);
+                high_slope /= 2.0;
+            } else {
+                (high, high_slope) = (t, here);
+                low_slope /= 2.0;
+            }
+            // Illinois: the secant, drawn to the side that has stayed.
+            t = low + (high - low) * low_slope / (low_slope - high_slope);
+            if !(t > low && t < high) {
+                break;
+            }
+        }
+        low
+    }
+
+    /// The exact P at the final weights, and what was proved of it.
+    fn finish(mut self, stop: Stop, newton: usize, params: &BaUbaucParams) -> Result<Fit> {
+        let last = self.trace.last().copied();
+        // Sums that were kept up step by step are made anew.
+        self.shards.place(&self.w);
+        let b = if params.intercept { self.shards.intercept() } else { 0.0 };
+        let scores = self.shards.scores();
+        let weights = self.shards.weights();
+        let lambda = prox::threshold(&scores, &weights, self.shards.total.pos);
+        let hinge = self.shards.hinge(0.5 * (lambda[0] + lambda[1]));
+        let norm = crate::data::rows::dot(&self.w, &self.w);
+        let square = self.shards.squares(b);
+        let objective = (hinge + params.beta / 2.0 * square) / self.n + params.gamma / 2.0 * norm;
+        let _ = params.objective();
+        // D is a bound whatever the weights; P has only become better since.
+        let dual = last.and_then(|t| t.gap.map(|gap| t.objective - gap * t.objective.abs()));
+        let gap = dual.map(|dual| ((objective - dual) / objective.abs()).max(0.0));
+        Ok(Fit {
+            weights: self.shards.raw(&self.w),
+            intercept: b,
+            lambda,
+            objective,
+            dual,
+            gap,
+            tied: self.shards.active(),
+            newton,
+            stop,
+            scores,
+            trace: self.trace,
+        })
+    }
+}

@@ -1,0 +1,5 @@
+//! How the objectives are minimised.
+
+pub mod ba_ubauc;
+mod cholesky;
+mod shards;
