@@ -299,7 +299,9 @@ impl<'a> Row<'a> {
         match self {
             Row::Dense(values) => values.get(j).copied().unwrap_or(0.0),
             Row::Sparse(indices, values) => {
-                let at = u32::try_from(j).ok().and_then(|j| indices.binary_search(&j).ok());
+                let at = u32::try_from(j)
+                    .ok()
+                    .and_then(|j| indices.binary_search(&j).ok());
                 at.map_or(0.0, |at| values[at])
             }
         }
@@ -320,7 +322,10 @@ impl<'a> Row<'a> {
             Row::Sparse(indices, values) => (indices, values),
         };
         let column = move |at: usize| indices.get(at).map_or(at, |&j| j as usize);
-        values.iter().enumerate().map(move |(at, &x)| (column(at), x))
+        values
+            .iter()
+            .enumerate()
+            .map(move |(at, &x)| (column(at), x))
     }
 }
 
@@ -334,7 +339,12 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
     let (a_lanes, b_lanes) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 = a_lanes.remainder().iter().zip(b_lanes.remainder()).map(|(a, b)| a * b).sum();
+    let rest: f64 = a_lanes
+        .remainder()
+        .iter()
+        .zip(b_lanes.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
     let mut sums = [0.0; LANES];
     for (a, b) in a_lanes.zip(b_lanes) {
         for lane in 0..LANES {
@@ -361,8 +371,12 @@ pub(crate) fn total(s: [f64; LANES]) -> f64 {
 fn sparse_dot(indices: &[u32], values: &[f64], w: &[f64]) -> f64 {
     let at = |j: u32| w.get(j as usize).copied().unwrap_or(0.0);
     let (i4, v4) = (indices.chunks_exact(4), values.chunks_exact(4));
-    let rest: f64 =
-        i4.remainder().iter().zip(v4.remainder()).map(|(&j, x)| x * at(j)).sum();
+    let rest: f64 = i4
+        .remainder()
+        .iter()
+        .zip(v4.remainder())
+        .map(|(&j, x)| x * at(j))
+        .sum();
     let mut sums = [0.0; 4];
     for (i, v) in i4.zip(v4) {
         for lane in 0..4 {

@@ -11,7 +11,7 @@ use crate::data::rows::{add_to, dot};
 
 /// The factor L of a d × d matrix.
 #[derive(Debug, Clone)]
-pub struct Cholesky {
+pub(crate) struct Cholesky {
     /// Row-major; what stands above the diagonal is not looked at.
     l: Vec<f64>,
     d: usize,
@@ -23,7 +23,7 @@ const SINGULAR: f64 = 1e-13;
 impl Cholesky {
     /// Factors the lower triangle of a row-major matrix; `None` if it is not positive definite to
     /// working precision.
-    pub fn new(mut a: Vec<f64>, d: usize) -> Option<Cholesky> {
+    pub(crate) fn new(mut a: Vec<f64>, d: usize) -> Option<Cholesky> {
         debug_assert_eq!(a.len(), d * d);
         let mut first = 0;
         while first < d {
@@ -62,13 +62,13 @@ impl Cholesky {
     }
 
     /// x ← A⁻¹x.
-    pub fn solve(&self, x: &mut [f64]) {
+    pub(crate) fn solve(&self, x: &mut [f64]) {
         self.forward(x);
         self.backward(x);
     }
 
     /// x ← L⁻¹x.
-    pub fn forward(&self, x: &mut [f64]) {
+    pub(crate) fn forward(&self, x: &mut [f64]) {
         let d = self.d;
         for i in 0..d {
             let (done, rest) = x.split_at_mut(i);
@@ -78,7 +78,7 @@ impl Cholesky {
     }
 
     /// x ← L⁻ᵀx.
-    pub fn backward(&self, x: &mut [f64]) {
+    pub(crate) fn backward(&self, x: &mut [f64]) {
         let d = self.d;
         for i in (0..d).rev() {
             let row = &self.l[i * d..i * d + i + 1];
@@ -113,7 +113,13 @@ fn dot4(rows: [&[f64]; 4], other: &[f64]) -> [f64; 4] {
     let body = n - n % LANES;
     let mut sums = [[0.0; LANES]; 4];
     let [a, b, c, e] = rows.map(|row| row[..body].chunks_exact(LANES));
-    for ((((o, a), b), c), e) in other[..body].chunks_exact(LANES).zip(a).zip(b).zip(c).zip(e) {
+    for ((((o, a), b), c), e) in other[..body]
+        .chunks_exact(LANES)
+        .zip(a)
+        .zip(b)
+        .zip(c)
+        .zip(e)
+    {
         for lane in 0..LANES {
             sums[0][lane] += a[lane] * o[lane];
             sums[1][lane] += b[lane] * o[lane];
@@ -123,7 +129,11 @@ fn dot4(rows: [&[f64]; 4], other: &[f64]) -> [f64; 4] {
     }
     std::array::from_fn(|r| {
         let s = sums[r];
-        let rest: f64 = rows[r][body..n].iter().zip(&other[body..]).map(|(a, b)| a * b).sum();
+        let rest: f64 = rows[r][body..n]
+            .iter()
+            .zip(&other[body..])
+            .map(|(a, b)| a * b)
+            .sum();
         ((s[0] + s[1]) + (s[2] + s[3])) + rest
     })
 }
@@ -134,10 +144,11 @@ mod tests {
 
     /// A well-conditioned matrix and its product with a vector.
     fn example(d: usize) -> (Vec<f64>, Vec<f64>) {
-        let b: Vec<f64> = (0..d * d).map(|k| ((k * k + 7 * k) % 101) as f64 / 101.0 - 0.5).collect();
+        let b: Vec<f64> = (0..d * d)
+            .map(|k| ((k * k + 7 * k) % 101) as f64 / 101.0 - 0.5)
+            .collect();
         let row = |i: usize| &b[i * d..(i + 1) * d];
-        let mut a: Vec<f64> =
-            (0..d * d).map(|k| dot(row(k / d), row(k % d))).collect();
+        let mut a: Vec<f64> = (0..d * d).map(|k| dot(row(k / d), row(k % d))).collect();
         (0..d).for_each(|i| a[i * d + i] += 1.0);
         let x = (0..d).map(|i| i as f64 - 2.5).collect();
         (a, x)
@@ -150,7 +161,11 @@ mod tests {
             let b: Vec<f64> = (0..d).map(|i| dot(&a[i * d..(i + 1) * d], &x)).collect();
             let mut got = b.clone();
             Cholesky::new(a, d).unwrap().solve(&mut got);
-            let error = got.iter().zip(&x).map(|(g, x)| (g - x).abs()).fold(0.0, f64::max);
+            let error = got
+                .iter()
+                .zip(&x)
+                .map(|(g, x)| (g - x).abs())
+                .fold(0.0, f64::max);
             assert!(error < 1e-9 * d as f64, "d = {d}: {error}");
         }
     }
@@ -173,7 +188,9 @@ mod tests {
         assert!(Cholesky::new(vec![1.0, 0.0, 1.0, 1.0], 2).is_none());
         assert!(Cholesky::new(vec![f64::NAN], 1).is_none());
         assert!(Cholesky::new(vec![-1.0], 1).is_none());
-        let singular: Vec<f64> = (0..36).map(|k| ((k / 6 + 1) * (k % 6 + 1)) as f64).collect();
+        let singular: Vec<f64> = (0..36)
+            .map(|k| ((k / 6 + 1) * (k % 6 + 1)) as f64)
+            .collect();
         assert!(Cholesky::new(singular, 6).is_none());
         assert!(Cholesky::new(Vec::new(), 0).is_some());
     }

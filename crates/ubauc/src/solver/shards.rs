@@ -147,17 +147,29 @@ impl<'a> Shards<'a> {
             .map(|shard| {
                 let span = shard * n / count..(shard + 1) * n / count;
                 let sign = |i: usize| if data.positive()[i] { 1.0 } else { -1.0 };
-                let signed: Vec<f64> =
-                    span.clone().map(|i| sign(i) * weights.map_or(1.0, |s| s[i])).collect();
+                let signed: Vec<f64> = span
+                    .clone()
+                    .map(|i| sign(i) * weights.map_or(1.0, |s| s[i]))
+                    .collect();
                 let zeros = vec![0.0; signed.len()];
                 let [z, dz, u, v, fresh] = std::array::from_fn(|_| zeros.clone());
-                Shard { span, signed, z, dz, u, v, fresh, active: Vec::new() }
+                Shard {
+                    span,
+                    signed,
+                    z,
+                    dz,
+                    u,
+                    v,
+                    fresh,
+                    active: Vec::new(),
+                }
             })
             .collect();
         let mut total = ClassWeights::default();
         for shard in &shards {
-            let (pos, neg) =
-                sum2(shard.signed.len(), |k| (shard.signed[k].max(0.0), (-shard.signed[k]).max(0.0)));
+            let (pos, neg) = sum2(shard.signed.len(), |k| {
+                (shard.signed[k].max(0.0), (-shard.signed[k]).max(0.0))
+            });
             total.pos += pos;
             total.neg += neg;
         }
@@ -165,7 +177,13 @@ impl<'a> Shards<'a> {
             LeastSquares::Plain => [1.0, 1.0],
             LeastSquares::Balanced => [total.pos, total.neg].map(|n| total.sum() / (2.0 * n)),
         };
-        Shards { rows, shards, divisors, total, factors }
+        Shards {
+            rows,
+            shards,
+            divisors,
+            total,
+            factors,
+        }
     }
 
     pub(crate) fn cols(&self) -> usize {
@@ -179,13 +197,20 @@ impl<'a> Shards<'a> {
     /// s_i v_i of the least squares.
     #[inline]
     fn square_weight(factors: [f64; 2], signed: f64) -> f64 {
-        if signed > 0.0 { factors[0] * signed } else { -factors[1] * signed }
+        if signed > 0.0 {
+            factors[0] * signed
+        } else {
+            -factors[1] * signed
+        }
     }
 
     /// Asks every shard.
     fn each<T: Send>(&mut self, ask: impl Fn(&Rows, &mut Shard) -> T + Sync) -> Vec<T> {
         let rows = self.rows;
-        self.shards.par_iter_mut().map(|shard| ask(rows, shard)).collect()
+        self.shards
+            .par_iter_mut()
+            .map(|shard| ask(rows, shard))
+            .collect()
     }
 
     /// A sum of vectors of length d over the shards.
@@ -206,7 +231,9 @@ impl<'a> Shards<'a> {
 
     fn divide(&self, x: &mut [f64]) {
         if let Some(divisors) = self.divisors {
-            x.iter_mut().zip(divisors).for_each(|(x, divisor)| *x /= divisor);
+            x.iter_mut()
+                .zip(divisors)
+                .for_each(|(x, divisor)| *x /= divisor);
         }
     }
 
@@ -256,16 +283,21 @@ impl<'a> Shards<'a> {
                 (u, f64::from(u8::from(u == e && u != 0.0)))
             })
         });
-        parts.into_iter().fold(Balance::default(), |all, (sum, active)| Balance {
-            sum: all.sum + sum,
-            active: all.active + active,
-        })
+        parts
+            .into_iter()
+            .fold(Balance::default(), |all, (sum, active)| Balance {
+                sum: all.sum + sum,
+                active: all.active + active,
+            })
     }
 
     /// Σ u⁺_i dz_i at a λ: the slope of the envelope along the direction.
     pub(crate) fn slope(&mut self, lambda: f64, sigma: f64) -> f64 {
         let parts = self.each(|_, shard| {
-            sum2(shard.v.len(), |k| (shard.multiplier(k, lambda, sigma) * shard.dz[k], 0.0)).0
+            sum2(shard.v.len(), |k| {
+                (shard.multiplier(k, lambda, sigma) * shard.dz[k], 0.0)
+            })
+            .0
         });
         parts.into_iter().sum()
     }
@@ -312,10 +344,12 @@ impl<'a> Shards<'a> {
             }
         });
         add_to(1.0, &change, sum);
-        parts.into_iter().fold(Complementarity::default(), |all, part| Complementarity {
-            hinge: all.hinge + part.hinge,
-            slack: all.slack + part.slack,
-        })
+        parts
+            .into_iter()
+            .fold(Complementarity::default(), |all, part| Complementarity {
+                hinge: all.hinge + part.hinge,
+                slack: all.slack + part.slack,
+            })
     }
 
     /// u ← u⁺.
@@ -339,13 +373,27 @@ impl<'a> Shards<'a> {
         dense
     }
 
+    /// The entries of the active rows.
+    pub(crate) fn active_entries(&self) -> Vec<Vec<(u32, f64)>> {
+        let divisor = |j: usize| self.divisors.map_or(1.0, |d| d[j]);
+        let entries = |row: Row<'_>| {
+            row.entries()
+                .map(|(j, x)| (j as u32, x / divisor(j)))
+                .collect()
+        };
+        self.active_iter().map(entries).collect()
+    }
+
     fn active_iter(&self) -> impl Iterator<Item = Row<'_>> {
         let of_shard = |shard: &'_ Shard| {
             let start = shard.span.start;
             let active = shard.active.clone();
             active.into_iter().map(move |k| start + k as usize)
         };
-        self.shards.iter().flat_map(of_shard).map(|i| self.rows.row(i))
+        self.shards
+            .iter()
+            .flat_map(of_shard)
+            .map(|i| self.rows.row(i))
     }
 
     /// a ← a + σ(Σ_A x xᵀ − m x̄ x̄ᵀ), lower triangle; m active rows with mean x̄.
@@ -370,7 +418,9 @@ impl<'a> Shards<'a> {
         let d = self.cols();
         if let Some(divisors) = self.divisors {
             for (row, by) in a.chunks_exact_mut(d).zip(divisors) {
-                row.iter_mut().zip(divisors).for_each(|(a, divisor)| *a /= divisor * by);
+                row.iter_mut()
+                    .zip(divisors)
+                    .for_each(|(a, divisor)| *a /= divisor * by);
             }
         }
     }
@@ -388,7 +438,11 @@ impl<'a> Shards<'a> {
         });
         let gram = self.gram();
         let n = factors[0] * self.total.pos + factors[1] * self.total.neg;
-        let mut moments = Moments { gram, target, constant: n };
+        let mut moments = Moments {
+            gram,
+            target,
+            constant: n,
+        };
         if intercept {
             let mean = self.vector(|rows, shard, sum| {
                 for (k, i) in shard.span.clone().enumerate() {
@@ -441,13 +495,18 @@ impl<'a> Shards<'a> {
             sum2(shard.z.len(), |k| {
                 let signed = shard.signed[k];
                 let weight = Self::square_weight(factors, signed);
-                (weight, weight * of(1f64.copysign(signed), shard.z[k], shard.dz[k]))
+                (
+                    weight,
+                    weight * of(1f64.copysign(signed), shard.z[k], shard.dz[k]),
+                )
             })
         });
-        parts.into_iter().fold(Mean::default(), |all, (weight, sum)| Mean {
-            weight: all.weight + weight,
-            sum: all.sum + sum,
-        })
+        parts
+            .into_iter()
+            .fold(Mean::default(), |all, (weight, sum)| Mean {
+                weight: all.weight + weight,
+                sum: all.sum + sum,
+            })
     }
 
     /// b that is best for the current z: the weighted mean of y − z.
@@ -462,7 +521,11 @@ impl<'a> Shards<'a> {
 
     /// Σ s v (dz − mean)², the mean being 0 without an intercept.
     pub(crate) fn curvature(&mut self, intercept: bool) -> f64 {
-        let mean = if intercept { self.mean(|_, _, dz| dz).value() } else { 0.0 };
+        let mean = if intercept {
+            self.mean(|_, _, dz| dz).value()
+        } else {
+            0.0
+        };
         self.mean(|_, _, dz| (dz - mean).powi(2)).sum
     }
 
@@ -483,10 +546,13 @@ impl<'a> Shards<'a> {
     /// the direction last aimed at.
     pub(crate) fn newton_product(&mut self, beta: f64, sigma: f64, intercept: bool) -> Vec<f64> {
         let factors = self.factors;
-        let mean = if intercept { self.mean(|_, _, dz| dz).value() } else { 0.0 };
-        let sums = self.each(|_, shard| -> f64 {
-            shard.active.iter().map(|&k| shard.dz[k as usize]).sum()
-        });
+        let mean = if intercept {
+            self.mean(|_, _, dz| dz).value()
+        } else {
+            0.0
+        };
+        let sums = self
+            .each(|_, shard| -> f64 { shard.active.iter().map(|&k| shard.dz[k as usize]).sum() });
         let active_mean = sums.into_iter().sum::<f64>() / (self.active() as f64).max(1.0);
         self.vector(|rows, shard, sum| {
             for (k, v) in shard.v.iter_mut().enumerate() {
@@ -527,19 +593,28 @@ impl<'a> Shards<'a> {
     /// Σ s_i [y_i(λ − z_i)]₊.
     pub(crate) fn hinge(&mut self, lambda: f64) -> f64 {
         let parts = self.each(|_, shard| {
-            sum2(shard.z.len(), |k| ((shard.signed[k] * (lambda - shard.z[k])).max(0.0), 0.0)).0
+            sum2(shard.z.len(), |k| {
+                ((shard.signed[k] * (lambda - shard.z[k])).max(0.0), 0.0)
+            })
+            .0
         });
         parts.into_iter().sum()
     }
 
     /// All z, in the order of the rows.
     pub(crate) fn scores(&self) -> Vec<f64> {
-        self.shards.iter().flat_map(|shard| shard.z.iter().copied()).collect()
+        self.shards
+            .iter()
+            .flat_map(|shard| shard.z.iter().copied())
+            .collect()
     }
 
     /// All weights s_i, in the order of the rows.
     pub(crate) fn weights(&self) -> Vec<f64> {
-        self.shards.iter().flat_map(|shard| shard.signed.iter().map(|s| s.abs())).collect()
+        self.shards
+            .iter()
+            .flat_map(|shard| shard.signed.iter().map(|s| s.abs()))
+            .collect()
     }
 
     /// The weighted standard deviation of z, and a λ that balances the classes roughly: its mean.
@@ -571,7 +646,12 @@ impl Gram {
     const TOGETHER: usize = 4;
 
     fn new(d: usize) -> Gram {
-        Gram { d, matrix: vec![0.0; d * d], pending: Vec::new(), factors: Vec::new() }
+        Gram {
+            d,
+            matrix: vec![0.0; d * d],
+            pending: Vec::new(),
+            factors: Vec::new(),
+        }
     }
 
     fn add(&mut self, a: f64, row: Row<'_>) {

@@ -38,7 +38,8 @@ mod newton;
 mod prox;
 
 use crate::data::dataset::Dataset;
-use crate::objective::ubauc::{ClassWeights, LeastSquares, Objective};
+use crate::data::rows::{add_to, dot};
+use crate::objective::ubauc::{ClassWeights, LeastSquares};
 use crate::solver::shards::Shards;
 use crate::{Error, Result};
 use newton::{Route, System};
@@ -77,7 +78,11 @@ impl BaUbaucParams {
     /// Refuses what has no meaning, by name.
     pub fn check(&self) -> Result<()> {
         let refuse = |name, value: f64, must| {
-            Err(Error::Parameter { name, value: value.to_string(), must })
+            Err(Error::Parameter {
+                name,
+                value: value.to_string(),
+                must,
+            })
         };
         if !(self.beta > 0.0 && self.beta.is_finite()) {
             return refuse("beta", self.beta, "finite and above 0");
@@ -89,10 +94,6 @@ impl BaUbaucParams {
             return refuse("tolerance", self.tolerance, "above 0 and below 1");
         }
         Ok(())
-    }
-
-    fn objective(&self) -> Objective {
-        Objective { beta: self.beta, gamma: self.gamma, least_squares: self.least_squares }
     }
 }
 
@@ -173,21 +174,39 @@ fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
     let n = data.rows().len();
     if let Some(weights) = given.weights {
         if weights.len() != n {
-            return Err(Error::Length { what: "weights", expected: n, got: weights.len() });
+            return Err(Error::Length {
+                what: "weights",
+                expected: n,
+                got: weights.len(),
+            });
         }
         if let Some(row) = weights.iter().position(|s| !(*s >= 0.0 && s.is_finite())) {
             let (value, must) = (weights[row], "finite and not negative");
-            return Err(Error::NotFinite { what: "weight", row, value, must });
+            return Err(Error::NotFinite {
+                what: "weight",
+                row,
+                value,
+                must,
+            });
         }
     }
     if let Some(divisors) = given.divisors {
         let (expected, got) = (data.rows().cols(), divisors.len());
         if got != expected {
-            return Err(Error::Length { what: "divisors", expected, got });
+            return Err(Error::Length {
+                what: "divisors",
+                expected,
+                got,
+            });
         }
         if let Some(row) = divisors.iter().position(|x| !(*x > 0.0 && x.is_finite())) {
             let (value, must) = (divisors[row], "finite and above 0");
-            return Err(Error::NotFinite { what: "divisor", row, value, must });
+            return Err(Error::NotFinite {
+                what: "divisor",
+                row,
+                value,
+                must,
+            });
         }
     }
     Ok(())
@@ -200,7 +219,10 @@ fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
         (true, false) => positive,
         (false, _) => negative,
     };
-    Err(Error::OneClass { class: only.clone(), n: data.rows().len() })
+    Err(Error::OneClass {
+        class: only.clone(),
+        n: data.rows().len(),
+    })
 }
 
 /// σ grows by this factor from one outer step to the next.
@@ -217,6 +239,8 @@ struct Solver<'s, 'a> {
     /// Xᵀu⁺.
     pull: Vec<f64>,
     n: f64,
+    /// What the last step promised, −½ ∇φ·p: about ½ ∇φᵀM⁻¹∇φ before it.
+    promised: f64,
     trace: Vec<TracePoint>,
 }
 
@@ -240,7 +264,17 @@ impl<'s, 'a> Solver<'s, 'a> {
         let (spread, mean) = shards.spread();
         let sigma = if spread > 0.0 { 1.0 / spread } else { 1.0 };
         let pull = vec![0.0; w.len()];
-        Solver { shards, system, w, lambda: mean, sigma, pull, n, trace: Vec::new() }
+        Solver {
+            shards,
+            system,
+            w,
+            lambda: mean,
+            sigma,
+            pull,
+            n,
+            promised: f64::INFINITY,
+            trace: Vec::new(),
+        }
     }
 
     fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<Fit> {
@@ -269,13 +303,11 @@ impl<'s, 'a> Solver<'s, 'a> {
                 if idle > 60 {
                     break 'outer Stop::Stalled;
                 }
-                if steps > 0 && point.inner <= INNER * point.slack {
+                let inner = point.inner.min(self.promised);
+                if steps > 0 && inner <= INNER * point.slack {
                     break;
                 }
-                if steps > 0 && !self.step(&point, params) {
-                    break;
-                }
-                if steps == 0 && !self.step(&point, params) {
+                if !self.step(&point, params) {
                     break;
                 }
                 steps += 1;
@@ -296,11 +328,19 @@ impl<'s, 'a> Solver<'s, 'a> {
 
     /// Takes u⁺ and says where that leaves us.
     fn look(&mut self, params: &BaUbaucParams) -> Result<Point> {
-        let found = self.shards.multipliers(self.lambda, self.sigma, &mut self.pull);
+        let found = self
+            .shards
+            .multipliers(self.lambda, self.sigma, &mut self.pull);
         let (mut gradient, q) = self.system.quadratic(self.shards, &self.w, params);
-        crate::data::rows::add_to(1.0, &self.pull, &mut gradient);
-        let (to_dual, inner) = self.system.distance(&gradient, self.n * params.gamma);
+        add_to(1.0, &self.pull, &mut gradient);
+        let (to_dual, mut inner) = self.system.distance(&gradient, self.n * params.gamma);
         let objective = q + found.hinge;
+        let target = params.tolerance * objective.abs();
+        let near = found.slack + self.promised <= target && found.slack + inner > target;
+        if to_dual.is_none() && params.gamma > 0.0 && near {
+            let allowed = 0.25 * (target - found.slack);
+            inner = self.system.closer(self.shards, &gradient, allowed, params);
+        }
         if !objective.is_finite() {
             return Err(Error::NotFinite {
                 what: "objective",
@@ -309,7 +349,13 @@ impl<'s, 'a> Solver<'s, 'a> {
                 must: "finite; scale the features",
             });
         }
-        Ok(Point { gradient, to_dual, objective, inner, slack: found.slack.max(0.0) })
+        Ok(Point {
+            gradient,
+            to_dual,
+            objective,
+            inner,
+            slack: found.slack.max(0.0),
+        })
     }
 
     fn record(&mut self, point: &Point, newton: usize) -> TracePoint {
@@ -326,21 +372,28 @@ impl<'s, 'a> Solver<'s, 'a> {
 
     /// One Newton step; `false` if rounding leaves nothing to gain.
     fn step(&mut self, point: &Point, params: &BaUbaucParams) -> bool {
-        let p = self.system.direction(self.shards, point, self.sigma, self.n, params);
+        let p = self
+            .system
+            .direction(self.shards, point, self.sigma, params);
         self.shards.aim(&p);
-        let slope = crate::data::rows::dot(&point.gradient, &p);
-        if !(slope < 0.0) {
+        let slope = dot(&point.gradient, &p);
+        if slope.is_nan() || slope >= 0.0 {
             return false;
         }
+        self.promised = if point.to_dual.is_none() {
+            -0.5 * slope
+        } else {
+            f64::INFINITY
+        };
         // φ'(t) = a₀ + a₁t + Σ u⁺_i(t) dz_i.
-        let a0 = slope - crate::data::rows::dot(&self.pull, &p);
+        let a0 = slope - dot(&self.pull, &p);
         let a1 = self.system.curvature(self.shards, &p, self.n, params);
         let t = self.line_search(slope, a0, a1);
         if t == 0.0 {
             return false;
         }
         self.shards.advance(t);
-        crate::data::rows::add_to(t, &p, &mut self.w);
+        add_to(t, &p, &mut self.w);
         self.rebalance(0.0);
         true
     }
@@ -374,19 +427,22 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// The exact P at the final weights, and what was proved of it.
-    fn finish(mut self, stop: Stop, newton: usize, params: &BaUbaucParams) -> Result<Fit> {
+    fn finish(self, stop: Stop, newton: usize, params: &BaUbaucParams) -> Result<Fit> {
         let last = self.trace.last().copied();
         // Sums that were kept up step by step are made anew.
         self.shards.place(&self.w);
-        let b = if params.intercept { self.shards.intercept() } else { 0.0 };
+        let b = if params.intercept {
+            self.shards.intercept()
+        } else {
+            0.0
+        };
         let scores = self.shards.scores();
         let weights = self.shards.weights();
         let lambda = prox::threshold(&scores, &weights, self.shards.total.pos);
         let hinge = self.shards.hinge(0.5 * (lambda[0] + lambda[1]));
-        let norm = crate::data::rows::dot(&self.w, &self.w);
+        let norm = dot(&self.w, &self.w);
         let square = self.shards.squares(b);
         let objective = (hinge + params.beta / 2.0 * square) / self.n + params.gamma / 2.0 * norm;
-        let _ = params.objective();
         // D is a bound whatever the weights; P has only become better since.
         let dual = last.and_then(|t| t.gap.map(|gap| t.objective - gap * t.objective.abs()));
         let gap = dual.map(|dual| ((objective - dual) / objective.abs()).max(0.0));

@@ -16,6 +16,13 @@ use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
 use crate::solver::shards::Shards;
 
+/// Conjugate gradients for a Newton step stop at this part of [`Enough::Gain`].
+const FORCING: f64 = 0.05;
+/// … or after so many rounds.
+const MAX_ROUNDS: usize = 500;
+/// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
+const MAX_ACTIVE_ROWS: usize = 1500;
+
 /// Form and factor H₀, or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
@@ -66,14 +73,19 @@ impl System {
     }
 
     /// The minimiser of q, to start from; 0 where that is not to be had cheaply.
-    pub(super) fn ridge(&self, shards: &mut Shards<'_>, _: &BaUbaucParams) -> Vec<f64> {
+    pub(super) fn ridge(&self, shards: &mut Shards<'_>, params: &BaUbaucParams) -> Vec<f64> {
         match self {
             System::Factor(f) => {
                 let mut w = f.c.clone();
                 f.factor.solve(&mut w);
                 w
             }
-            System::ConjugateGradients => vec![0.0; shards.cols()],
+            System::ConjugateGradients => {
+                let zero = vec![0.0; shards.cols()];
+                let (mut c, _) = self.quadratic(shards, &zero, params);
+                c.iter_mut().for_each(|x| *x = -*x);
+                conjugate_gradients(shards, &c, 0.0, Enough::Gain(FORCING), params).x
+            }
         }
     }
 
@@ -93,7 +105,11 @@ impl System {
             }
             System::ConjugateGradients => {
                 let ridge = shards.total.sum() * params.gamma;
-                let b = if params.intercept { shards.intercept() } else { 0.0 };
+                let b = if params.intercept {
+                    shards.intercept()
+                } else {
+                    0.0
+                };
                 let mut gradient = shards.gradient(params.beta, b);
                 add_to(ridge, w, &mut gradient);
                 let square = shards.squares(b);
@@ -108,11 +124,33 @@ impl System {
             System::Factor(f) => {
                 let mut x = gradient.to_vec();
                 f.factor.solve(&mut x);
-                let inner = if f.shaken { f64::INFINITY } else { 0.5 * dot(gradient, &x) };
+                let inner = if f.shaken {
+                    f64::INFINITY
+                } else {
+                    0.5 * dot(gradient, &x)
+                };
                 (Some(x), inner.max(0.0))
             }
             System::ConjugateGradients => (None, dot(gradient, gradient) / (2.0 * ridge)),
         }
+    }
+
+    /// A bound of ½ ∇φᵀH₀⁻¹∇φ that is at most `allowed` above it: for e with H₀e = ∇φ − r,
+    ///
+    /// ```text
+    /// ½ ∇φᵀH₀⁻¹∇φ = ½ e·(∇φ + r) + ½ rᵀH₀⁻¹r ≤ ½ e·(∇φ + r) + ‖r‖²/(2Nγ)
+    /// ```
+    pub(super) fn closer(
+        &self,
+        shards: &mut Shards<'_>,
+        gradient: &[f64],
+        allowed: f64,
+        params: &BaUbaucParams,
+    ) -> f64 {
+        let ridge = shards.total.sum() * params.gamma;
+        let enough = Enough::Residual(2.0 * ridge * allowed);
+        let Solved { x, residual } = conjugate_gradients(shards, gradient, 0.0, enough, params);
+        0.5 * (dot(&x, gradient) + dot(&x, &residual)) + dot(&residual, &residual) / (2.0 * ridge)
     }
 
     /// pᵀH₀p, dz being along p.
@@ -137,7 +175,6 @@ impl System {
         shards: &mut Shards<'_>,
         point: &Point,
         sigma: f64,
-        n: f64,
         params: &BaUbaucParams,
     ) -> Vec<f64> {
         match (self, &point.to_dual) {
@@ -153,7 +190,11 @@ impl System {
                     f.direct(shards, &point.gradient, to_dual, sigma)
                 }
             }
-            _ => conjugate_gradients(shards, &point.gradient, sigma, n, params),
+            _ => {
+                let right: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
+                let enough = Enough::Gain(FORCING);
+                conjugate_gradients(shards, &right, sigma, enough, params).x
+            }
         }
     }
 }
@@ -184,13 +225,26 @@ impl Factored {
             // makes a direction, none makes a proof.
             shaken = true;
             let largest = (0..d).map(|i| h0[i * d + i]).fold(0.0, f64::max);
-            more = if more == 0.0 { 1e-12 * largest.max(f64::MIN_POSITIVE) } else { 10.0 * more };
+            more = if more == 0.0 {
+                1e-12 * largest.max(f64::MIN_POSITIVE)
+            } else {
+                10.0 * more
+            };
         };
-        Factored { h0, factor, c, constant, shaken }
+        Factored {
+            h0,
+            factor,
+            c,
+            constant,
+            shaken,
+        }
     }
 
     fn times(&self, x: &[f64]) -> Vec<f64> {
-        self.h0.chunks_exact(x.len().max(1)).map(|row| dot(row, x)).collect()
+        self.h0
+            .chunks_exact(x.len().max(1))
+            .map(|row| dot(row, x))
+            .collect()
     }
 
     fn direct(
@@ -216,11 +270,14 @@ impl Factored {
         let m = shards.active();
         // Rows of Yᵀ.
         let mut y = shards.active_rows();
-        y.chunks_exact_mut(d).for_each(|row| self.factor.forward(row));
+        y.chunks_exact_mut(d)
+            .for_each(|row| self.factor.forward(row));
         // C from the left and the right is the same as centring Y's columns once.
         let mut mean = vec![0.0; d];
-        y.chunks_exact(d).for_each(|row| add_to(1.0 / m as f64, row, &mut mean));
-        y.chunks_exact_mut(d).for_each(|row| add_to(-1.0, &mean, row));
+        y.chunks_exact(d)
+            .for_each(|row| add_to(1.0 / m as f64, row, &mut mean));
+        y.chunks_exact_mut(d)
+            .for_each(|row| add_to(-1.0, &mean, row));
         let mut k = vec![0.0; m * m];
         for i in 0..m {
             for j in 0..=i {
@@ -233,51 +290,162 @@ impl Factored {
         if let Some(factor) = Cholesky::new(k, m) {
             let mut a: Vec<f64> = y.chunks_exact(d).map(|row| dot(row, &r)).collect();
             factor.solve(&mut a);
-            y.chunks_exact(d).zip(a).for_each(|(row, a)| add_to(-a, row, &mut r));
+            y.chunks_exact(d)
+                .zip(a)
+                .for_each(|(row, a)| add_to(-a, row, &mut r));
         }
         self.factor.backward(&mut r);
         r.iter().map(|x| -x).collect()
     }
 }
 
-/// Solves to a residual that is small beside the gradient, no better than the step deserves.
+/// When conjugate gradients have done enough.
+#[derive(Clone, Copy)]
+enum Enough {
+    /// ‖residual‖² is at most this.
+    Residual(f64),
+    /// A round gains less than this part of the mean gain of a round so far, measured by the quadratic model
+    /// (Nash & Sofer 1990): no better than a Newton step deserves, whatever the scale of the features.
+    Gain(f64),
+}
+
+/// What conjugate gradients found.
+struct Solved {
+    x: Vec<f64>,
+    /// What is left: right side − matrix · x.
+    residual: Vec<f64>,
+}
+
+/// Solves (NγI + βXᵀVX + σX̃_AᵀX̃_A) x = right; σ = 0 is H₀ itself.
 fn conjugate_gradients(
     shards: &mut Shards<'_>,
-    gradient: &[f64],
+    right: &[f64],
     sigma: f64,
-    n: f64,
+    enough: Enough,
     params: &BaUbaucParams,
-) -> Vec<f64> {
-    let ridge = n * params.gamma;
-    let mut inverse = shards.newton_diagonal(params.beta, sigma);
-    inverse.iter_mut().for_each(|x| *x = 1.0 / (*x + ridge).max(f64::MIN_POSITIVE));
-    let precondition =
-        |r: &[f64]| -> Vec<f64> { r.iter().zip(&inverse).map(|(r, i)| r * i).collect() };
-    let mut p = vec![0.0; gradient.len()];
-    let mut r: Vec<f64> = gradient.iter().map(|g| -g).collect();
-    let mut s = precondition(&r);
+) -> Solved {
+    let ridge = shards.total.sum() * params.gamma;
+    let preconditioner = Preconditioner::new(shards, sigma, ridge, params);
+    let mut x = vec![0.0; right.len()];
+    let mut residual = right.to_vec();
+    let mut s = preconditioner.apply(&residual);
     let mut direction = s.clone();
-    let mut rs = dot(&r, &s);
-    let enough = 0.01 * dot(&r, &r);
-    for _ in 0..500 {
+    let mut rs = dot(&residual, &s);
+    // The model ½xᵀMx − right·x, from 0 down.
+    let mut model = 0.0;
+    for round in 1..=MAX_ROUNDS {
+        if matches!(enough, Enough::Residual(most) if dot(&residual, &residual) <= most) {
+            break;
+        }
         shards.aim(&direction);
         let mut product = shards.newton_product(params.beta, sigma, params.intercept);
         add_to(ridge, &direction, &mut product);
         let curvature = dot(&direction, &product);
-        if !(curvature > 0.0) {
+        if curvature.is_nan() || curvature <= 0.0 {
             break;
         }
         let step = rs / curvature;
-        add_to(step, &direction, &mut p);
-        add_to(-step, &product, &mut r);
-        if dot(&r, &r) <= enough {
+        add_to(step, &direction, &mut x);
+        add_to(-step, &product, &mut residual);
+        let gain = 0.5 * step * rs;
+        model -= gain;
+        if matches!(enough, Enough::Gain(part) if round as f64 * gain <= part * -model) {
             break;
         }
-        s = precondition(&r);
-        let next = dot(&r, &s);
+        s = preconditioner.apply(&residual);
+        let next = dot(&residual, &s);
         let keep = next / rs;
         rs = next;
-        direction.iter_mut().zip(&s).for_each(|(d, s)| *d = s + keep * *d);
+        direction
+            .iter_mut()
+            .zip(&s)
+            .for_each(|(d, s)| *d = s + keep * *d);
     }
-    p
+    Solved { x, residual }
+}
+
+/// (D + σX̃_AᵀX̃_A)⁻¹ with D the diagonal of H₀: the stiff part exactly, by Woodbury over the active rows,
+/// and the rest by its diagonal.
+struct Preconditioner {
+    /// 1/D.
+    inverse: Vec<f64>,
+    /// Rows of X_A.
+    rows: Vec<Vec<(u32, f64)>>,
+    /// I/σ + C X_A D⁻¹ X_Aᵀ C.
+    factor: Option<Cholesky>,
+}
+
+impl Preconditioner {
+    fn new(
+        shards: &mut Shards<'_>,
+        sigma: f64,
+        ridge: f64,
+        params: &BaUbaucParams,
+    ) -> Preconditioner {
+        let few = shards.active() <= MAX_ACTIVE_ROWS && sigma > 0.0;
+        let diagonal = shards.newton_diagonal(params.beta, if few { 0.0 } else { sigma });
+        let inverse: Vec<f64> = diagonal
+            .iter()
+            .map(|x| 1.0 / (x + ridge).max(f64::MIN_POSITIVE))
+            .collect();
+        let rows = if few {
+            shards.active_entries()
+        } else {
+            Vec::new()
+        };
+        let m = rows.len();
+        let mut k = vec![0.0; m * m];
+        let mut scattered = vec![0.0; inverse.len()];
+        for (i, row) in rows.iter().enumerate() {
+            row.iter()
+                .for_each(|&(j, x)| scattered[j as usize] = x * inverse[j as usize]);
+            for (j, other) in rows[..=i].iter().enumerate() {
+                k[i * m + j] = other.iter().map(|&(j, x)| x * scattered[j as usize]).sum();
+                k[j * m + i] = k[i * m + j];
+            }
+            row.iter().for_each(|&(j, _)| scattered[j as usize] = 0.0);
+        }
+        let mean: Vec<f64> = k
+            .chunks_exact(m.max(1))
+            .map(|row| row.iter().sum::<f64>() / m as f64)
+            .collect();
+        let grand = mean.iter().sum::<f64>() / m as f64;
+        for i in 0..m {
+            for j in 0..m {
+                k[i * m + j] += grand - mean[i] - mean[j];
+            }
+            k[i * m + i] += 1.0 / sigma;
+        }
+        Preconditioner {
+            inverse,
+            rows,
+            factor: Cholesky::new(k, m),
+        }
+    }
+
+    fn apply(&self, r: &[f64]) -> Vec<f64> {
+        let mut s: Vec<f64> = r.iter().zip(&self.inverse).map(|(r, i)| r * i).collect();
+        let Some(factor) = self.factor.as_ref().filter(|_| !self.rows.is_empty()) else {
+            return s;
+        };
+        let mut a: Vec<f64> = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|&(j, x)| x * s[j as usize]).sum())
+            .collect();
+        centre(&mut a);
+        factor.solve(&mut a);
+        centre(&mut a);
+        for (row, a) in self.rows.iter().zip(a) {
+            for &(j, x) in row {
+                s[j as usize] -= a * x * self.inverse[j as usize];
+            }
+        }
+        s
+    }
+}
+
+fn centre(a: &mut [f64]) {
+    let mean = a.iter().sum::<f64>() / a.len() as f64;
+    a.iter_mut().for_each(|a| *a -= mean);
 }

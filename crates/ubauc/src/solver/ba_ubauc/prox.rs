@@ -52,7 +52,9 @@ pub(super) fn balance(shards: &mut Shards<'_>, start: f64, sigma: f64) -> f64 {
 /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊, E1 with weights:
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
 pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
-    let mut order: Vec<u32> = (0..z.len() as u32).filter(|&i| weights[i as usize] > 0.0).collect();
+    let mut order: Vec<u32> = (0..z.len() as u32)
+        .filter(|&i| weights[i as usize] > 0.0)
+        .collect();
     order.sort_unstable_by(|&a, &b| z[b as usize].total_cmp(&z[a as usize]));
     // From the top down: `above` is the weight of everything strictly above the group.
     let mut above = 0.0;
