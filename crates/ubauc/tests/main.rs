@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop
 
 mod metrics;
+mod oracle;
 mod paper;
 mod read;
