@@ -9,7 +9,8 @@
 
 mod certificate; // the smallest subgradient
 mod problems; // random problems
-mod quadratic; // the quadratic program, by Clarabel
+pub(crate) mod quadratic; // the quadratic program, by Clarabel
+#[cfg(test)]
 mod trials; // tests of the oracle itself
 
 pub(crate) use certificate::kkt_residual;
