@@ -8,6 +8,7 @@
 //! | [`read`] | bytes → examples: svmlight, CSV, Parquet; plain or compressed |
 //! | [`data`] | what the mathematics may assume: finite rows, labels of two classes |
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
+//! | [`solver`] | how it is minimised |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
@@ -17,5 +18,6 @@ mod error;
 pub mod metrics;
 pub mod objective;
 pub mod read;
+pub mod solver;
 
 pub use error::{Error, Result};

@@ -5,3 +5,4 @@ mod metrics;
 mod oracle;
 mod paper;
 mod read;
+mod solver;

@@ -1,0 +1,4 @@
+//! ba-UBAUC: the batch learner.
+
+#[cfg(feature = "bcd")]
+pub mod bcd;

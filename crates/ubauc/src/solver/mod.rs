@@ -1,0 +1,3 @@
+//! How the objectives are minimised.
+
+pub mod ba_ubauc;
