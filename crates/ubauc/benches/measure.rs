@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use ubauc::data::rows::Row;
 
-#[allow(dead_code)] // all of it is used by the tests
+#[allow(dead_code, unused_imports)] // the tests use all of it
 #[path = "../tests/oracle/mod.rs"]
 mod oracle;
 

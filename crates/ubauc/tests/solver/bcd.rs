@@ -189,7 +189,7 @@ fn bad_input_is_refused() {
         matches!(error, Error::Parameter { name: "solver", .. }),
         "{error}"
     );
-    let opposite = |i: usize| vec![if i % 2 == 0 { 1e308 } else { -1e308 }];
+    let opposite = |i: usize| vec![if i.is_multiple_of(2) { 1e308 } else { -1e308 }];
     let huge = Problem {
         rows: (0..n).map(opposite).collect(),
         ..problem
