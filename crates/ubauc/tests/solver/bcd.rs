@@ -78,7 +78,7 @@ fn instance(seed: u64) -> Problem {
 }
 
 #[test]
-fn e12_block_descent_stalls_above_the_minimum() {
+fn block_descent_stalls_above_the_minimum() {
     for seed in 1..=3 {
         let problem = instance(seed);
         let least = solve(&problem).unwrap().objective;
