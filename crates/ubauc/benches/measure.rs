@@ -4,11 +4,20 @@
 //!     measure auc SCORES LABELS REPEATS    raw little-endian f64 and one byte a label
 //!     measure read FILE REPEATS            svmlight → CSR
 //!     measure memchr FILE REPEATS          read the bytes, count the line ends: the floor
+//!     measure clarabel FILE BETA GAMMA REPEATS
+//!                                          the learning problem as one quadratic program, plain, no intercept, by
+//!                                          Clarabel with its own tolerances (1e-8); answers the objective
 #![allow(clippy::unwrap_used)] // a measurement that cannot go on should stop
 
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
+
+use ubauc::data::rows::Row;
+
+#[allow(dead_code, unused_imports)] // the tests use all of it
+#[path = "../tests/oracle/mod.rs"]
+mod oracle;
 
 fn main() {
     let args: Vec<String> = std::env::args()
@@ -45,6 +54,20 @@ fn main() {
             });
             (times, input, lines)
         }
+        ["clarabel", file, beta, gamma, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let problem = learning_problem(file, beta, gamma);
+            let (times, found) = timed(repeats, || oracle::quadratic::minimise(&problem, 1e-8));
+            let (w, b) = found.expect("Clarabel solves the problem");
+            let scores = problem.scores(&w, b);
+            let best =
+                ubauc::objective::univariate::l_tilde_min(&scores, &problem.positive).unwrap();
+            (
+                times,
+                input,
+                oracle::objective(&problem, &w, b, best.lambda[0]),
+            )
+        }
         _ => {
             // `cargo bench` without arguments: say what this is.
             println!("{{\"usage\": \"make bench\"}}");
@@ -55,6 +78,29 @@ fn main() {
         "{{\"seconds\": {times:?}, \"input_bytes\": {input}, \"peak_bytes\": {}, \"answer\": {answer}}}",
         peak_memory()
     );
+}
+
+/// A file of two classes as the oracle's problem.
+fn learning_problem(file: &str, beta: &str, gamma: &str) -> oracle::Problem {
+    let examples = ubauc::read::read(Path::new(file), &<_>::default()).unwrap();
+    let data = examples.binary(&<_>::default()).unwrap();
+    let dense = |i: usize| match data.rows().row(i) {
+        Row::Dense(values) => values.to_vec(),
+        row @ Row::Sparse(..) => {
+            let mut values = vec![0.0; data.rows().cols()];
+            row.add_to(1.0, &mut values);
+            values
+        }
+    };
+    oracle::Problem {
+        rows: (0..data.rows().len()).map(dense).collect(),
+        positive: data.positive().to_vec(),
+        weights: None,
+        beta: beta.parse().unwrap(),
+        gamma: gamma.parse().unwrap(),
+        least_squares: oracle::LeastSquares::Plain,
+        intercept: false,
+    }
 }
 
 fn timed<T>(repeats: &str, mut f: impl FnMut() -> T) -> (Vec<f64>, T) {

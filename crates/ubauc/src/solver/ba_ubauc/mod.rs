@@ -34,6 +34,8 @@
 //! Cost of a step: one product with X, the rows of Xᵀ whose multiplier changed, a d×d system or conjugate gradients.
 //! Lyu & Ying, UAI 2018, Sec. 5.2.1, minimise by block descent, which may stop short (E12).
 
+#[cfg(feature = "bcd")]
+pub mod bcd;
 mod newton;
 mod prox;
 
