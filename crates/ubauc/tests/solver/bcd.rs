@@ -1,38 +1,17 @@
 //! The paper's block descent: always above the minimum, and short of it (E12).
 
 use ubauc::Error;
-use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
-use ubauc::data::labels::Binary;
-use ubauc::data::rows::{Dense, Rows};
-use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::bcd::{BcdFit, BcdParams, BcdStop, fit};
 
+use super::{dataset, least_squares};
 use crate::oracle::{self, Problem, objective, random_problem, solve};
-
-fn dataset(problem: &Problem) -> Dataset {
-    let (n, d) = (problem.rows.len(), problem.features());
-    let rows = Dense::new(problem.rows.concat(), n, d).unwrap();
-    let positive = problem.positive.clone();
-    let n_pos = positive.iter().filter(|&&p| p).count();
-    let names = ["-1".into(), "1".into()];
-    let labels = Binary {
-        positive,
-        n_pos,
-        n_neg: n - n_pos,
-        names,
-    };
-    Dataset::new(Rows::Dense(rows), labels, Vec::new()).unwrap()
-}
 
 fn params(problem: &Problem) -> BcdParams {
     BcdParams {
         beta: problem.beta,
         gamma: problem.gamma,
-        least_squares: match problem.least_squares {
-            oracle::LeastSquares::Plain => LeastSquares::Plain,
-            oracle::LeastSquares::Balanced => LeastSquares::Balanced,
-        },
+        least_squares: least_squares(problem),
         intercept: problem.intercept,
         ..Default::default()
     }

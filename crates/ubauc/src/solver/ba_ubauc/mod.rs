@@ -105,6 +105,8 @@ impl BaUbaucParams {
 pub enum Stop {
     /// The relative gap is within the tolerance: proved.
     Converged,
+    /// The same by an estimate of the gap, where γ = 0 and features depend on each other: not proved.
+    Unproved,
     /// Rounding stopped all progress before the tolerance was reached.
     Stalled,
     /// The Newton steps ran out.
@@ -283,18 +285,23 @@ impl<'s, 'a> Solver<'s, 'a> {
         let mut newton = 0;
         let mut best = f64::INFINITY;
         let mut idle = 0;
+        let proves = self.system.proves(params);
         self.rebalance(0.0);
         let stop = 'outer: loop {
             let mut steps = 0;
             loop {
                 let point = self.look(params)?;
                 let gap = point.inner + point.slack;
-                let trace = self.record(&point, newton);
+                let trace = self.record(&point, newton, proves);
                 if let Some(progress) = given.progress {
                     progress(&trace);
                 }
                 if gap <= params.tolerance * point.objective.abs() {
-                    break 'outer Stop::Converged;
+                    break 'outer if proves {
+                        Stop::Converged
+                    } else {
+                        Stop::Unproved
+                    };
                 }
                 if newton >= params.max_newton {
                     break 'outer Stop::MaxNewton;
@@ -360,12 +367,12 @@ impl<'s, 'a> Solver<'s, 'a> {
         })
     }
 
-    fn record(&mut self, point: &Point, newton: usize) -> TracePoint {
+    fn record(&mut self, point: &Point, newton: usize, proves: bool) -> TracePoint {
         let gap = (point.inner + point.slack) / point.objective.abs();
         let trace = TracePoint {
             newton,
             objective: point.objective / self.n,
-            gap: gap.is_finite().then_some(gap),
+            gap: (proves && gap.is_finite()).then_some(gap),
             active: self.shards.active(),
         };
         self.trace.push(trace);
@@ -447,7 +454,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         let objective = (hinge + params.beta / 2.0 * square) / self.n + params.gamma / 2.0 * norm;
         // D is a bound whatever the weights; P has only become better since.
         let dual = last.and_then(|t| t.gap.map(|gap| t.objective - gap * t.objective.abs()));
-        let gap = dual.map(|dual| ((objective - dual) / objective.abs()).max(0.0));
+        // Both are the same number when nothing is left but rounding.
+        let dual = dual.map(|dual| dual.min(objective));
+        let gap = dual.map(|dual| (objective - dual) / objective.abs());
         Ok(Fit {
             weights: self.shards.raw(&self.w),
             intercept: b,

@@ -72,6 +72,14 @@ impl System {
         }
     }
 
+    /// Is [`System::distance`] a bound, and not an estimate?
+    pub(super) fn proves(&self, params: &BaUbaucParams) -> bool {
+        match self {
+            System::Factor(f) => !f.shaken,
+            System::ConjugateGradients => params.gamma > 0.0,
+        }
+    }
+
     /// The minimiser of q, to start from; 0 where that is not to be had cheaply.
     pub(super) fn ridge(&self, shards: &mut Shards<'_>, params: &BaUbaucParams) -> Vec<f64> {
         match self {
@@ -124,11 +132,7 @@ impl System {
             System::Factor(f) => {
                 let mut x = gradient.to_vec();
                 f.factor.solve(&mut x);
-                let inner = if f.shaken {
-                    f64::INFINITY
-                } else {
-                    0.5 * dot(gradient, &x)
-                };
+                let inner = 0.5 * dot(gradient, &x);
                 (Some(x), inner.max(0.0))
             }
             System::ConjugateGradients => (None, dot(gradient, gradient) / (2.0 * ridge)),

@@ -1,0 +1,341 @@
+//! The certified minimum: equal to the oracle's, proved, and the same however it is computed.
+
+use ubauc::Error;
+use ubauc::data::dataset::Dataset;
+use ubauc::data::labels::Choice;
+use ubauc::read::{ReadOptions, read};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
+
+use super::{binary, dataset, least_squares, sparse_dataset};
+use crate::oracle::{self, Problem, kkt_residual, objective, random_problem, solve};
+use crate::read::real_data;
+
+fn params(problem: &Problem, tolerance: f64) -> BaUbaucParams {
+    BaUbaucParams {
+        beta: problem.beta,
+        gamma: problem.gamma,
+        least_squares: least_squares(problem),
+        intercept: problem.intercept,
+        tolerance,
+        ..Default::default()
+    }
+}
+
+fn given(problem: &Problem) -> Given<'_> {
+    Given {
+        weights: problem.weights.as_deref(),
+        ..Default::default()
+    }
+}
+
+fn minimise(problem: &Problem, tolerance: f64) -> Fit {
+    let data = dataset(problem);
+    fit(&data, &given(problem), &params(problem, tolerance)).unwrap()
+}
+
+/// λ of the oracle is a threshold of w·x + b, ours of w·x.
+fn threshold(fit: &Fit) -> f64 {
+    0.5 * (fit.lambda[0] + fit.lambda[1]) + fit.intercept
+}
+
+#[test]
+fn the_objective_is_the_oracles_and_the_dual_is_below_it() {
+    let mut compared = 0;
+    for seed in 0..300 {
+        let problem = random_problem(seed);
+        let found = minimise(&problem, 1e-9);
+        let value = objective(&problem, &found.weights, found.intercept, threshold(&found));
+        // What is reported is the objective by its definition.
+        let slack = 1e-9 * (1.0 + problem.beta);
+        assert!(
+            (found.objective - value).abs() <= 1e-9 * value + 1e-12,
+            "seed {seed}: {found:?}"
+        );
+        if let Some(dual) = found.dual {
+            assert!(dual <= found.objective, "seed {seed}");
+            assert!(found.gap.unwrap() >= 0.0);
+        }
+        let Some(reference) = solve(&problem) else {
+            assert_eq!(found.stop, Stop::Converged, "seed {seed}");
+            continue;
+        };
+        compared += 1;
+        let difference = (found.objective - reference.objective).abs();
+        let allowed = 1e-7 * reference.objective + slack;
+        assert!(
+            difference <= allowed,
+            "seed {seed}: {} {:?}",
+            found.objective,
+            reference
+        );
+        if let Some(dual) = found.dual {
+            assert!(
+                dual <= reference.objective + slack,
+                "seed {seed}: {dual} {reference:?}"
+            );
+        }
+    }
+    assert!(compared >= 200, "{compared} compared");
+}
+
+#[test]
+fn a_subgradient_vanishes_at_the_minimum() {
+    for seed in 300..400 {
+        let problem = random_problem(seed);
+        let found = minimise(&problem, 1e-12);
+        let residual = kkt_residual(&problem, &found.weights, found.intercept, threshold(&found));
+        // A gap of ε leaves a subgradient of about √ε.
+        let allowed = 1e-4;
+        assert!(
+            residual <= allowed,
+            "seed {seed}: {residual} {:?} {:?}",
+            found.stop,
+            found.gap
+        );
+    }
+}
+
+#[test]
+fn nearly_every_random_problem_is_proved_to_nine_digits() {
+    let mut unproved = Vec::new();
+    for seed in 0..300 {
+        let problem = random_problem(seed);
+        if problem.gamma > 0.0 && minimise(&problem, 1e-9).stop != Stop::Converged {
+            unproved.push(seed);
+        }
+    }
+    assert!(unproved.len() <= 3, "{unproved:?}");
+}
+
+#[test]
+fn sparse_rows_and_another_order_change_nothing_that_counts() {
+    for seed in 400..440 {
+        let problem = random_problem(seed);
+        let dense = minimise(&problem, 1e-10);
+        let data = sparse_dataset(&problem);
+        let sparse = fit(&data, &given(&problem), &params(&problem, 1e-10)).unwrap();
+        let mut turned = problem.clone();
+        turned.rows.reverse();
+        turned.positive.reverse();
+        turned.weights.iter_mut().for_each(|s| s.reverse());
+        let turned = minimise(&turned, 1e-10);
+        for other in [&sparse, &turned] {
+            let allowed = 1e-9 * dense.objective + 1e-12;
+            assert!(
+                (dense.objective - other.objective).abs() <= allowed,
+                "seed {seed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn divisors_only_change_the_regulariser() {
+    // γ = 0 and full rank: scaling a feature must not change the optimum at all.
+    let problem = Problem {
+        gamma: 0.0,
+        ..random_problem(7)
+    };
+    let problem = Problem {
+        weights: None,
+        ..problem
+    };
+    let (n, d) = (40, 3);
+    let entry = |i: usize, j: usize| ((i * i * (j + 3) + 7 * i * j) % 23) as f64 - 11.0;
+    let rows = (0..n)
+        .map(|i| (0..d).map(|j| entry(i, j)).collect())
+        .collect();
+    let positive = (0..n).map(|i| i % 3 == 0).collect();
+    let problem = Problem {
+        rows,
+        positive,
+        beta: 0.7,
+        ..problem
+    };
+    let data = dataset(&problem);
+    let plain = fit(&data, &given(&problem), &params(&problem, 1e-10)).unwrap();
+    let divisors = [10.0, 0.1, 3.0];
+    let scaled = Given {
+        divisors: Some(&divisors),
+        ..given(&problem)
+    };
+    let scaled = fit(&data, &scaled, &params(&problem, 1e-10)).unwrap();
+    assert_eq!(plain.stop, Stop::Converged);
+    assert!((plain.objective - scaled.objective).abs() <= 1e-9 * plain.objective);
+    for (a, b) in plain.weights.iter().zip(&scaled.weights) {
+        assert!((a - b).abs() <= 1e-5 * (1.0 + a.abs()), "{a} {b}");
+    }
+}
+
+#[test]
+fn without_gamma_and_rank_there_is_a_minimum_but_no_proof() {
+    // Two equal features and an empty one.
+    let x = |i: usize| ((i * 37) % 11) as f64 - 5.0;
+    let rows = (0..30).map(|i| vec![x(i), x(i), 0.0]).collect();
+    let positive = (0..30).map(|i| i % 4 == 0 || x(i) > 3.0).collect();
+    let problem = Problem {
+        rows,
+        positive,
+        weights: None,
+        beta: 0.5,
+        gamma: 0.0,
+        least_squares: oracle::LeastSquares::Plain,
+        intercept: false,
+    };
+    let found = minimise(&problem, 1e-9);
+    assert!(found.dual.is_none() && found.gap.is_none());
+    assert_ne!(found.stop, Stop::Converged);
+    let one = Problem {
+        rows: problem.rows.iter().map(|row| vec![row[0]]).collect(),
+        ..problem.clone()
+    };
+    let one = minimise(&one, 1e-9);
+    assert_eq!(one.stop, Stop::Converged);
+    assert!((found.objective - one.objective).abs() <= 1e-6 * one.objective);
+}
+
+#[test]
+fn bad_parameters_are_refused_by_name() {
+    let data = dataset(&random_problem(1));
+    let refused = |change: &dyn Fn(&mut BaUbaucParams)| {
+        let mut params = BaUbaucParams::default();
+        change(&mut params);
+        match fit(&data, &Given::default(), &params) {
+            Err(Error::Parameter { name, .. }) => name,
+            other => panic!("{other:?}"),
+        }
+    };
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(refused(&|p| p.beta = bad), "beta");
+    }
+    for bad in [-1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(refused(&|p| p.gamma = bad), "gamma");
+    }
+    for bad in [0.0, -1.0, 1.0, f64::NAN] {
+        assert_eq!(refused(&|p| p.tolerance = bad), "tolerance");
+    }
+    let weights = vec![-1.0; data.rows().len()];
+    let given = Given {
+        weights: Some(&weights),
+        ..Default::default()
+    };
+    let answer = fit(&data, &given, &BaUbaucParams::default());
+    assert!(matches!(answer, Err(Error::NotFinite { row: 0, .. })));
+    let only: Vec<f64> = data
+        .positive()
+        .iter()
+        .map(|&p| f64::from(u8::from(p)))
+        .collect();
+    let given = Given {
+        weights: Some(&only),
+        ..Default::default()
+    };
+    let answer = fit(&data, &given, &BaUbaucParams::default());
+    assert!(matches!(answer, Err(Error::OneClass { .. })));
+}
+
+/// A data set large enough for several shards.
+fn large() -> Dataset {
+    use ubauc::data::generate::{GenerateParams, Generator};
+    use ubauc::data::rows::{Csr, Rows};
+    let params = GenerateParams {
+        rows: 30_000,
+        dim: 40,
+        density: 0.2,
+        ..Default::default()
+    };
+    let mut generator = Generator::new(&params).unwrap();
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    let mut positive = Vec::new();
+    while let Some(row) = generator.next_row() {
+        positive.push(row.positive);
+        indices.extend(row.entries.iter().map(|e| e.0));
+        values.extend(row.entries.iter().map(|e| e.1));
+        indptr.push(indices.len());
+    }
+    let rows = Rows::Csr(Csr::new(indptr, indices, values, 40).unwrap());
+    Dataset::new(rows, binary(&positive), Vec::new()).unwrap()
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let data = large();
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| fit(&data, &Given::default(), &BaUbaucParams::default()).unwrap())
+    };
+    let one = with(1);
+    assert_eq!(one.stop, Stop::Converged);
+    for threads in [2, 3, 8] {
+        let other = with(threads);
+        assert_eq!(one.weights, other.weights);
+        assert_eq!(
+            (one.objective, one.dual, one.lambda),
+            (other.objective, other.dual, other.lambda)
+        );
+    }
+}
+
+#[test]
+fn every_step_has_a_valid_bound() {
+    let data = large();
+    let found = fit(
+        &data,
+        &Given::default(),
+        &BaUbaucParams {
+            tolerance: 1e-11,
+            ..Default::default()
+        },
+    )
+    .unwrap();
+    for point in &found.trace {
+        let dual = point.objective * (1.0 - point.gap.unwrap());
+        assert!(dual <= found.objective * (1.0 + 1e-12), "{point:?}");
+        assert!(
+            point.objective >= found.objective * (1.0 - 1e-12),
+            "{point:?}"
+        );
+    }
+}
+
+/// Set, objective, λ, ‖w‖ at β = .5, γ = 1e-4, each certified to 1e-10 by another program.
+const OPTIMA: [(&str, f64, f64, f64); 6] = [
+    ("a9a/train", 0.14246555201, -0.218200, 1.076837),
+    ("w7a/train", 0.09268416853, 0.015880, 3.890989),
+    ("splice/train", 0.16545273338, -0.071313, 0.450640),
+    ("diabetes/all", 0.20772560688, 0.179341, 0.920242),
+    ("german/all_raw", 0.19957991781, -0.297689, 0.350471),
+    ("ijcnn1/train", 0.07639888045, -0.558618, 2.773137),
+];
+
+#[test]
+fn real_data_have_the_optima_that_are_known() {
+    let Some(dir) = real_data("real_data_have_the_optima_that_are_known") else {
+        return;
+    };
+    for (set, optimum, lambda, norm) in OPTIMA {
+        let path = dir.join(format!("{set}.svm.zst"));
+        let data = read(&path, &ReadOptions::default())
+            .unwrap()
+            .binary(&Choice::Larger)
+            .unwrap();
+        let params = BaUbaucParams {
+            tolerance: 1e-10,
+            ..Default::default()
+        };
+        let found = fit(&data, &Given::default(), &params).unwrap();
+        assert_eq!(found.stop, Stop::Converged, "{set}");
+        assert!(
+            (found.objective - optimum).abs() <= 1e-10,
+            "{set}: {}",
+            found.objective
+        );
+        let middle = 0.5 * (found.lambda[0] + found.lambda[1]);
+        assert!((middle - lambda).abs() <= 2e-6, "{set}: {middle}");
+        let got = found.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+        assert!((got - norm).abs() <= 2e-6, "{set}: {got}");
+    }
+}
