@@ -12,6 +12,7 @@
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
 
+pub mod atomic;
 pub mod data;
 mod error;
 pub mod metrics;

@@ -7,9 +7,9 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::generate::{GenerateParams, GeneratedRow, Generator};
 
-use crate::atomic::{AtomicFile, is_stdout};
 use crate::output::{Output, thousands};
 use crate::progress::Progress;
 

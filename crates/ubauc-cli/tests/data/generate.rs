@@ -134,7 +134,7 @@ fn bad_requests_fail_and_leave_nothing() {
             "use --format svmlight",
         ),
         (&["-o", "-", "--json"], "name a file"),
-        (&["-o", "none/x.svm"], "cannot write none/x.svm"),
+        (&["-o", "none/x.svm"], "none/x.svm: cannot be written"),
         (&["-o", "."], "directory"),
     ] {
         let output = ubauc_data(dir, &small(more));
