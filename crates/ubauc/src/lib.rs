@@ -16,6 +16,8 @@ pub mod atomic;
 pub mod data;
 mod error;
 pub mod metrics;
+pub mod model;
+pub mod model_file;
 pub mod objective;
 pub mod read;
 
