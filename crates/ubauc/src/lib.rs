@@ -8,6 +8,8 @@
 //! | [`read`] | bytes → examples: svmlight, CSV, Parquet; plain or compressed |
 //! | [`data`] | what the mathematics may assume: finite rows, labels of two classes |
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
+//! | [`solver`] | how it is minimised |
+//! | [`model`], [`model_file`] | the linear scorer that results, and its file |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
@@ -20,5 +22,6 @@ pub mod model;
 pub mod model_file;
 pub mod objective;
 pub mod read;
+pub mod solver;
 
 pub use error::{Error, Result};

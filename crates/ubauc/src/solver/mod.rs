@@ -1,0 +1,3 @@
+//! How an objective is minimised.
+
+pub mod logistic;
