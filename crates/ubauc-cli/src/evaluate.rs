@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
+use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::metrics::{
     Auc, HandTill, PartialAuc, RocPart, WeightedAuc, auc, hand_till, roc_curve, weighted_auc,
 };
 
 use crate::args::WrongUsage;
-use crate::atomic::{AtomicFile, is_stdout};
 use crate::input::{FileArg, ScoreArgs, Scores};
 use crate::output::{Facts, Output, Table, interval, number, thousands};
 
@@ -120,7 +120,7 @@ fn write_roc(path: &Path, curve: &ubauc::metrics::RocCurve) -> Result<()> {
         Ok(())
     };
     write_all(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
-    file.commit()
+    Ok(file.commit()?)
 }
 
 /// AUC of two classes.

@@ -1,7 +1,6 @@
 //! The program `ubauc`: arguments, the library, a report.
 
 mod args;
-mod atomic;
 mod bound;
 mod compare;
 mod data;

@@ -43,6 +43,15 @@ pub enum Error {
         what: String,
     },
 
+    /// A model file that is damaged, too new, or no model at all; or a model that no file can hold.
+    #[error("{}: {what}", path.display())]
+    ModelFile {
+        /// The file, or `<memory>`.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+
     /// AUC compares two classes, and only one is there.
     #[error("all {n} examples are of one class, {class}; AUC needs both classes")]
     OneClass {

@@ -9,13 +9,17 @@
 //! | [`data`] | what the mathematics may assume: finite rows, labels of two classes |
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
 //! | [`solver`] | how it is minimised |
+//! | [`model`], [`model_file`] | the linear scorer that results, and its file |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
 
+pub mod atomic;
 pub mod data;
 mod error;
 pub mod metrics;
+pub mod model;
+pub mod model_file;
 pub mod objective;
 pub mod read;
 pub mod solver;

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use bzip2::read::MultiBzDecoder;
 use sha2::{Digest, Sha256};
-
-use crate::atomic::AtomicFile;
+use ubauc::atomic::AtomicFile;
 
 const FILE: &str = "SHA256SUMS";
 
@@ -44,7 +43,7 @@ fn rewrite(dir: &Path, name: &str, new: &str) -> Result<()> {
         file.put(format!("{line}\n").as_bytes())?;
     }
     file.put(new.as_bytes())?;
-    file.commit()
+    Ok(file.commit()?)
 }
 
 fn read(dir: &Path) -> Result<(PathBuf, String)> {

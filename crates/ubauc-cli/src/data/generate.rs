@@ -7,10 +7,10 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::generate::{GenerateParams, GeneratedRow, Generator};
 
 use crate::args::WrongUsage;
-use crate::atomic::{AtomicFile, is_stdout};
 use crate::output::{Output, thousands};
 use crate::progress::Progress;
 

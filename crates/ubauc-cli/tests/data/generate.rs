@@ -164,7 +164,7 @@ fn bad_requests_leave_nothing() {
             &["-o", "x.csv", "--dim", "600000", "--density", "0.01"],
             "use --format svmlight",
         ),
-        (&["-o", "none/x.svm"], "cannot write none/x.svm"),
+        (&["-o", "none/x.svm"], "none/x.svm: cannot be written"),
         (&["-o", "."], "directory"),
     ] {
         let output = ubauc_data(dir, &small(more));

@@ -4,3 +4,5 @@ pub mod dataset;
 pub mod generate;
 pub mod labels;
 pub mod rows;
+pub mod scale;
+pub mod split;

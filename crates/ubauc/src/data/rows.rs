@@ -307,6 +307,40 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Column and value of every entry stored, columns increasing.
+    #[inline]
+    pub(crate) fn for_each(self, mut f: impl FnMut(usize, f64)) {
+        match self {
+            Row::Dense(values) => values.iter().enumerate().for_each(|(j, &x)| f(j, x)),
+            Row::Sparse(indices, values) => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    f(j as usize, x);
+                }
+            }
+        }
+    }
+
+    /// A ← A + a·xxᵀ in the upper triangle of a matrix with rows of `m` numbers, m ≥ d.
+    #[inline]
+    pub(crate) fn add_outer(self, a: f64, m: usize, matrix: &mut [f64]) {
+        match self {
+            Row::Dense(values) => {
+                for (j, &x) in values.iter().enumerate() {
+                    add_to(a * x, &values[j..], &mut matrix[j * m + j..(j + 1) * m]);
+                }
+            }
+            Row::Sparse(indices, values) => {
+                for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
+                    let row = &mut matrix[j as usize * m..(j as usize + 1) * m];
+                    let scaled = a * x;
+                    for (&j, &x) in indices[k..].iter().zip(&values[k..]) {
+                        row[j as usize] += scaled * x;
+                    }
+                }
+            }
+        }
+    }
+
     /// Entries stored.
     pub fn stored(self) -> usize {
         match self {

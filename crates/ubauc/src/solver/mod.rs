@@ -2,4 +2,5 @@
 
 pub mod ba_ubauc;
 mod cholesky;
+pub mod logistic;
 mod shards;

@@ -11,17 +11,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
+
+use crate::{Error, Result};
 
 const BUFFER: usize = 1 << 18;
 
 /// A buffered writer to a file that is replaced on [`commit`](AtomicFile::commit).
-pub(crate) struct AtomicFile {
+#[derive(Debug)]
+pub struct AtomicFile {
     sink: BufWriter<Sink>,
-    name: String,
+    name: PathBuf,
 }
 
+#[derive(Debug)]
 enum Sink {
     Beside {
         temporary: NamedTempFile,
@@ -34,35 +37,32 @@ enum Sink {
 impl AtomicFile {
     /// Prepares to write `path`, or standard output for `-`. An existing file keeps its
     /// permissions and a symbolic link stays one; a new file gets what the umask allows.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path) -> Result<Self> {
         let name = if is_stdout(path) {
-            "standard output".to_owned()
+            PathBuf::from("<stdout>")
         } else {
-            path.display().to_string()
+            path.to_path_buf()
         };
-        let sink = open(path).with_context(|| format!("cannot write {name}"))?;
-        Ok(Self {
-            sink: BufWriter::with_capacity(BUFFER, sink),
-            name,
-        })
+        match open(path) {
+            Ok(sink) => Ok(Self {
+                sink: BufWriter::with_capacity(BUFFER, sink),
+                name,
+            }),
+            Err(error) => Err(unwritable(name, error)),
+        }
     }
 
     /// Writes all the bytes; unlike `write_all`, an error says to which file.
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.sink
             .write_all(bytes)
-            .with_context(|| format!("cannot write {}", self.name))
+            .map_err(|error| unwritable(self.name.clone(), error))
     }
 
     /// Puts the finished file in its place.
-    pub(crate) fn commit(self) -> Result<()> {
-        let name = self.name;
-        let finish = || -> io::Result<()> {
-            match self
-                .sink
-                .into_inner()
-                .map_err(io::IntoInnerError::into_error)?
-            {
+    pub fn commit(self) -> Result<()> {
+        let finish = |sink: BufWriter<Sink>| -> io::Result<()> {
+            match sink.into_inner().map_err(io::IntoInnerError::into_error)? {
                 Sink::Beside { temporary, target } => {
                     temporary.as_file().sync_all()?;
                     temporary.persist(target)?;
@@ -72,7 +72,7 @@ impl AtomicFile {
                 Sink::Stdout(mut stdout) => stdout.flush(),
             }
         };
-        finish().with_context(|| format!("cannot write {name}"))
+        finish(self.sink).map_err(|error| unwritable(self.name, error))
     }
 }
 
@@ -105,29 +105,37 @@ impl Write for Sink {
 }
 
 /// Whether a file name means standard output.
-pub(crate) fn is_stdout(path: &Path) -> bool {
+pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn open(path: &Path) -> Result<Sink> {
+/// Says that it was writing that failed; the kind of the error stays.
+fn unwritable(path: PathBuf, error: io::Error) -> Error {
+    let source = io::Error::new(error.kind(), format!("cannot be written: {error}"));
+    Error::Io { path, source }
+}
+
+fn open(path: &Path) -> io::Result<Sink> {
     if is_stdout(path) {
         return Ok(Sink::Stdout(io::stdout()));
     }
     let existing = match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => bail!("it is a directory"),
+        Ok(metadata) if metadata.is_dir() => {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
         Ok(metadata) if !metadata.is_file() => {
             return Ok(Sink::InPlace(OpenOptions::new().write(true).open(path)?));
         }
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
     let target = match existing {
         Some(_) => fs::canonicalize(path)?,
         None => path.to_owned(),
     };
     let (Some(name), Some(directory)) = (target.file_name(), target.parent()) else {
-        bail!("it names no file");
+        return Err(io::Error::other("names no file"));
     };
     let directory = match directory {
         empty if empty.as_os_str().is_empty() => Path::new("."),
