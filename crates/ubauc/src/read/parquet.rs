@@ -14,7 +14,7 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::csv::Columns;
-use super::{ReadOptions, Wrong, shown, too_many_classes, whole};
+use super::{ReadOptions, Wrong, insert_label, shown, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
@@ -186,7 +186,7 @@ fn label_column(
             None if fast_float2::parse::<f64, _>(label).is_ok_and(|x| !x.is_finite()) => {
                 return Err(format!("label {} is not finite", shown(label)));
             }
-            None => dictionary.insert(label).ok_or_else(too_many_classes)?,
+            None => insert_label(dictionary, label)?,
         };
         codes.push(code);
         Ok(())
