@@ -181,8 +181,12 @@ impl ScoreArgs {
     /// A feature by its index in the file.
     fn feature_column(&self, index: usize, examples: &Examples) -> Result<Vec<f64>> {
         let first = usize::from(!self.format.zero_based);
-        let last = examples.rows.cols() + first - 1;
-        if index < first || index > last {
+        let end = examples.rows.cols() + first;
+        if end == first {
+            bail!("--feature {index}: the file has labels only");
+        }
+        if index < first || index >= end {
+            let last = end - 1;
             bail!("--feature {index}: the file has features {first} to {last}");
         }
         Ok(examples.rows.column(index - first))
