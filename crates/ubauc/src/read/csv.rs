@@ -181,15 +181,23 @@ pub(super) fn read_blocks(
     join(parts, columns, path)
 }
 
-/// The separator that occurs most often in the first line.
+/// The separator that occurs most often in the first line, quoted text aside.
 fn guess_delimiter(head: &[u8]) -> u8 {
-    let line = head.split(|&b| b == b'\n').next().unwrap_or(head);
+    let mut quoted = false;
+    let line: Vec<u8> = head
+        .iter()
+        .map(|&b| {
+            quoted ^= b == b'"';
+            if quoted { b'"' } else { b }
+        })
+        .take_while(|&b| b != b'\n')
+        .collect();
     let candidates = [b',', b';', b'\t', b'|'];
     // The first of the commonest: max_by_key takes the last.
     candidates
         .into_iter()
         .rev()
-        .max_by_key(|&c| count(line, c))
+        .max_by_key(|&c| count(&line, c))
         .unwrap_or(b',')
 }
 
@@ -255,13 +263,14 @@ fn read_records(
         .map_err(|e| csv_error(e, path))?
     {
         let end = csv.position().byte();
-        let added = match csv.get_ref().ends(end) {
+        let guard = csv.get_ref().ends(end);
+        let added = match guard {
             Some(Guard::AtEnd) if is_guard(&record) => break,
             Some(guard) => Err((record.len().saturating_sub(1), guard.what())),
             None => add_record(&mut part, &record, columns),
         };
         added.map_err(|(field, what)| {
-            let line = first_line + line_of(&record, &csv);
+            let line = first_line + line_of(&record, &csv, guard.is_some());
             let column = field as u64 + 1;
             Wrong { line, column, what }.at(path)
         })?;
@@ -271,10 +280,12 @@ fn read_records(
 }
 
 /// The line in which the record just read begins, from 0. The position that the record has of
-/// itself will not do: it may lie before blank lines, and before the LF of the last CRLF.
-fn line_of<R: Source>(record: &ByteRecord, csv: &csv::Reader<R>) -> u64 {
+/// itself will not do: it may lie before blank lines, and before the LF of the last CRLF. So count
+/// back from its end: a line end that ends the record, and those in quotes.
+fn line_of<R: Source>(record: &ByteRecord, csv: &csv::Reader<R>, open_quote: bool) -> u64 {
     let end = csv.position();
-    let by_line_end = csv.get_ref().byte(end.byte().saturating_sub(1)) == Some(b'\n');
+    let last = csv.get_ref().byte(end.byte().saturating_sub(1));
+    let by_line_end = !open_quote && last == Some(b'\n');
     let within = count(record.as_slice(), b'\n') as u64;
     (end.line() - 1).saturating_sub(u64::from(by_line_end) + within)
 }
