@@ -162,7 +162,10 @@ impl ScoreArgs {
         let examples = self.format.read(path, Some(wanted), &[], output)?;
         let is_svmlight = examples.names.is_empty();
         let columns = match (is_svmlight, self.feature) {
-            (true, Some(index)) => vec![self.feature_column(index, &examples)?],
+            (true, Some(index)) => {
+                let column = self.feature_column(index, &examples);
+                vec![column.with_context(|| path.display().to_string())?]
+            }
             (true, None) => bail!(
                 "{}: holds examples, not scores; choose one feature as the score (--feature INDEX)",
                 path.display()

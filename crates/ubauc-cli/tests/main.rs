@@ -2,4 +2,5 @@
 
 #![allow(clippy::unwrap_used)] // also in the helpers of tests
 
+mod bad_files;
 mod data;
