@@ -3,8 +3,11 @@
 //! Read column by column, a row group at a time. A null, a date, a decimal or a nested column is
 //! refused by name: what number it stands for is for the owner of the data to say.
 
+use std::cell::Cell;
 use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Once;
 
 use parquet::basic::{ConvertedType, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -23,8 +26,43 @@ use crate::{Error, Result};
 /// Records read at once of a column.
 const CHUNK: usize = 1 << 14;
 
-/// Reads a whole file.
+/// Reads a whole file; a damaged one is refused, even where the crate underneath panics.
+///
+/// It believes lengths and offsets of a file and asserts them later, so that one wrong byte can
+/// make it panic. Nothing that it touched is used after that: the file and all that was read are
+/// dropped here, and the options are only read. A file that asks for more memory than there is
+/// still ends the process.
 pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
+    contained(|| read_columns(file, path, options)).unwrap_or_else(|| {
+        let what = "damaged Parquet file: its lengths and offsets contradict each other";
+        Err(whole(path, what))
+    })
+}
+
+/// `None` if `work` panics, which it does without a word on standard error.
+fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    thread_local! {
+        static SILENT: Cell<bool> = const { Cell::new(false) };
+    }
+    // The hook belongs to the whole process, so it is put in place once and for all, and passes
+    // on every panic but those of a thread that is in here. Swapping hooks back and forth would
+    // be seen by other threads.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !SILENT.get() {
+                others(info);
+            }
+        }));
+    });
+    let before = SILENT.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    SILENT.set(before);
+    result.ok()
+}
+
+fn read_columns(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
     let bytes = file.metadata().map_or(0, |m| m.len());
     let broken = |error: ParquetError| whole(path, format!("damaged Parquet file: {error}"));
     let reader = SerializedFileReader::new(file).map_err(broken)?;
@@ -251,5 +289,21 @@ fn plain_number(descriptor: &ColumnDescriptor) -> std::result::Result<bool, Stri
         | ConvertedType::INT_32
         | ConvertedType::INT_64 => Ok(false),
         other => Err(format!("column '{name}' holds {other}, not plain numbers")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_contained_and_the_next_one_is_not() {
+        assert_eq!(contained(|| 1), Some(1));
+        assert_eq!(contained(|| -> i32 { panic!("not shown") }), None);
+        assert_eq!(
+            contained(|| contained(|| panic!("nor this"))),
+            Some(None::<()>)
+        );
+        assert!(panic::catch_unwind(|| panic!("shown")).is_err());
     }
 }
