@@ -46,7 +46,7 @@ fn unreadable_files_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("locked");
     fs::write(&path, "1 1:1\n-1 1:2\n").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(&path).is_ok() {
         // Past the test harness, which would swallow the output of a test that passes.
         let word = b"SKIPPED: unreadable_files_are_refused: root may read every file\n";
