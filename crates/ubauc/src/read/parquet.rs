@@ -31,7 +31,8 @@ const CHUNK: usize = 1 << 14;
 /// It believes lengths and offsets of a file and asserts them later, so that one wrong byte can
 /// make it panic. Nothing that it touched is used after that: the file and all that was read are
 /// dropped here, and the options are only read. A file that asks for more memory than there is
-/// still ends the process.
+/// still ends the process, and a page header made for it (lists of billions of values that take no
+/// bytes) keeps the crate busy for seconds each.
 pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
     contained(|| read_columns(file, path, options)).unwrap_or_else(|| {
         let what = "damaged Parquet file: its lengths and offsets contradict each other";
