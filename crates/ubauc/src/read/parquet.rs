@@ -9,8 +9,9 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 
-use parquet::basic::{ConvertedType, LogicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::basic::{ConvertedType, Encoding, LogicalType};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
@@ -30,9 +31,8 @@ const CHUNK: usize = 1 << 14;
 ///
 /// It believes lengths and offsets of a file and asserts them later, so that one wrong byte can
 /// make it panic. Nothing that it touched is used after that: the file and all that was read are
-/// dropped here, and the options are only read. A file that asks for more memory than there is
-/// still ends the process, and a page header made for it (lists of billions of values that take no
-/// bytes) keeps the crate busy for seconds each.
+/// dropped here, and the options are only read. A page header made for it (lists of billions of
+/// values that take no bytes) still keeps the crate busy: seconds for each list.
 pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
     contained(|| read_columns(file, path, options)).unwrap_or_else(|| {
         let what = "damaged Parquet file: its lengths and offsets contradict each other";
@@ -107,6 +107,62 @@ fn read_columns(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Ex
     })
 }
 
+/// The reader of a column, whose pages are checked before they are decoded.
+fn column_reader(
+    group: &dyn RowGroupReader,
+    column: usize,
+) -> std::result::Result<ColumnReader, ParquetError> {
+    let pages = CheckedPages(group.get_column_page_reader(column)?);
+    let descriptor = group.metadata().column(column).column_descr_ptr();
+    Ok(get_column_reader(descriptor, Box::new(pages)))
+}
+
+/// Pages that do not make the decoders allocate by a number which only the file vouches for: where
+/// that fails, it ends the process. Numbers of values are held against the bytes there are; text
+/// in the two encodings by differences is refused, since its numbers stand within the bytes.
+struct CheckedPages(Box<dyn PageReader>);
+
+impl CheckedPages {
+    fn check(page: Page) -> std::result::Result<Page, ParquetError> {
+        match page.encoding() {
+            encoding @ (Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY) => {
+                Err(ParquetError::NYI(format!(
+                    "text encoded as {encoding} is not supported; plain and dictionary are"
+                )))
+            }
+            // No value of a dictionary takes less than a byte.
+            _ if page.is_dictionary_page() && page.num_values() as usize > page.buffer().len() => {
+                let (values, bytes) = (page.num_values(), page.buffer().len());
+                let what = format!("dictionary of {values} values in {bytes} bytes");
+                Err(ParquetError::General(what))
+            }
+            _ => Ok(page),
+        }
+    }
+}
+
+impl PageReader for CheckedPages {
+    fn get_next_page(&mut self) -> std::result::Result<Option<Page>, ParquetError> {
+        self.0.get_next_page()?.map(CheckedPages::check).transpose()
+    }
+
+    fn peek_next_page(&mut self) -> std::result::Result<Option<PageMetadata>, ParquetError> {
+        self.0.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> std::result::Result<(), ParquetError> {
+        self.0.skip_next_page()
+    }
+}
+
+impl Iterator for CheckedPages {
+    type Item = std::result::Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
 /// Where a row group stands, for messages: line and column are row and column of the table.
 struct Place<'a> {
     path: &'a Path,
@@ -125,7 +181,11 @@ impl Place<'_> {
     }
 
     fn broken(&self, error: ParquetError) -> Error {
-        whole(self.path, format!("damaged Parquet file: {error}"))
+        let what = match error {
+            ParquetError::NYI(what) => what,
+            error => format!("damaged Parquet file: {error}"),
+        };
+        whole(self.path, what)
     }
 }
 
@@ -183,9 +243,7 @@ fn number_column<'a>(
         }
         Ok(())
     };
-    let reader = group
-        .get_column_reader(column)
-        .map_err(|error| place.broken(error))?;
+    let reader = column_reader(group, column).map_err(|error| place.broken(error))?;
     let rows = match reader {
         ColumnReader::BoolColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
         ColumnReader::Int32ColumnReader(r) if unsigned => {
@@ -230,9 +288,7 @@ fn label_column(
         codes.push(code);
         Ok(())
     };
-    let reader = group
-        .get_column_reader(column)
-        .map_err(|error| place.broken(error))?;
+    let reader = column_reader(group, column).map_err(|error| place.broken(error))?;
     match reader {
         ColumnReader::BoolColumnReader(r) => {
             each_value(r, column, place, |_, &v| put(if v { b"1" } else { b"0" }))
