@@ -90,16 +90,6 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// An error at the line reached.
-    pub(super) fn refuse(&self, what: String) -> Error {
-        Wrong {
-            line: self.next_line,
-            column: 1,
-            what,
-        }
-        .at(&self.path)
-    }
-
     fn hand_out(&mut self, rest: Vec<u8>) -> Result<Option<Block>> {
         let text = std::mem::replace(&mut self.pending, rest);
         let first_line = self.next_line;

@@ -14,7 +14,7 @@ use csv::ByteRecord;
 use rayon::prelude::*;
 
 use super::blocks::{Block, Blocks, count};
-use super::{ReadOptions, Wrong, shown, too_many_classes, whole};
+use super::{ReadOptions, Wrong, insert_label, shown, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
@@ -40,9 +40,10 @@ impl Columns {
         options: &ReadOptions<'_>,
     ) -> Result<Columns> {
         let position = |wanted: &str, what: &str| match names.iter().position(|n| n == wanted) {
-            Some(at) if names[at + 1..].iter().any(|n| n == wanted) => {
-                Err(whole(path, format!("two columns are called '{wanted}'")))
-            }
+            Some(at) if names[at + 1..].iter().any(|n| n == wanted) => Err(whole(
+                path,
+                format!("two columns are called {}", shown(wanted.as_bytes())),
+            )),
             Some(at) => Ok(at),
             None => Err(missing(wanted, what, &names, path, options)),
         };
@@ -87,8 +88,8 @@ fn missing(
     path: &Path,
     options: &ReadOptions<'_>,
 ) -> Error {
-    let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
-    let more = if names.len() > shown.len() {
+    let first: Vec<String> = names.iter().take(12).map(|n| shown(n.as_bytes())).collect();
+    let more = if names.len() > first.len() {
         ", …"
     } else {
         ""
@@ -103,11 +104,7 @@ fn missing(
     };
     let what = format!(
         "no {what} column '{wanted}'; columns are {}{more}{hint}",
-        shown
-            .iter()
-            .map(|n| format!("'{}'", n.escape_debug()))
-            .collect::<Vec<_>>()
-            .join(", ")
+        first.join(", ")
     );
     whole(path, what)
 }
@@ -127,9 +124,6 @@ pub(super) fn read_blocks(
     options: &ReadOptions<'_>,
 ) -> Result<Examples> {
     let head = blocks.peek()?;
-    if head.is_empty() {
-        return Err(whole(path, "the file is empty"));
-    }
     if head.contains(&0) {
         return Err(whole(
             path,
@@ -157,8 +151,8 @@ pub(super) fn read_blocks(
         let parsed: Vec<Result<Part>> = batch
             .par_iter()
             .map(|block| {
-                let reader = block.text.as_slice();
-                read_records(reader, block.first_line, delimiter, &columns, path, |_| ())
+                let text = WholeText::new(&block.text);
+                read_records(text, block.first_line, delimiter, &columns, path)
             })
             .collect();
         // In order, so that the first error of the file is the one told.
@@ -169,13 +163,14 @@ pub(super) fn read_blocks(
             let mut rest = Rest {
                 text: text.into(),
                 blocks: &mut blocks,
-                handed_out: 0,
+                since_record: 0,
                 max_record: options.max_line,
+                last: Vec::new(),
+                total: 0,
+                guard: None,
                 failed: None,
             };
-            let part = read_records(&mut rest, first_line, delimiter, &columns, path, |rest| {
-                rest.handed_out = 0;
-            });
+            let part = read_records(&mut rest, first_line, delimiter, &columns, path);
             parts.push(rest.failed.map_or(part, Err)?);
             break;
         }
@@ -186,15 +181,23 @@ pub(super) fn read_blocks(
     join(parts, columns, path)
 }
 
-/// The separator that occurs most often in the first line.
+/// The separator that occurs most often in the first line, quoted text aside.
 fn guess_delimiter(head: &[u8]) -> u8 {
-    let line = head.split(|&b| b == b'\n').next().unwrap_or(head);
+    let mut quoted = false;
+    let line: Vec<u8> = head
+        .iter()
+        .map(|&b| {
+            quoted ^= b == b'"';
+            if quoted { b'"' } else { b }
+        })
+        .take_while(|&b| b != b'\n')
+        .collect();
     let candidates = [b',', b';', b'\t', b'|'];
     // The first of the commonest: max_by_key takes the last.
     candidates
         .into_iter()
         .rev()
-        .max_by_key(|&c| count(line, c))
+        .max_by_key(|&c| count(&line, c))
         .unwrap_or(b',')
 }
 
@@ -215,17 +218,25 @@ fn header(
     options: &ReadOptions<'_>,
 ) -> Result<Columns> {
     let mut record = ByteRecord::new();
-    let mut csv = reader(first.text.as_slice(), delimiter);
+    let mut csv = reader(first.text.chain(GUARD), delimiter);
     let found = csv
         .read_byte_record(&mut record)
         .map_err(|e| csv_error(e, path))?;
-    if !found {
+    let end = csv.position().byte() as usize;
+    // Only a quote, or nothing but blank lines, can lead through the guard to its end.
+    if end == first.text.len() + GUARD.len() && is_guard(&record) || !found {
         return Err(whole(path, "no examples in the file"));
     }
+    if end == first.text.len() + GUARD.len() {
+        let line = first.first_line;
+        let column = record.len() as u64;
+        let what = "a quote in the header is not closed".to_string();
+        return Err(Wrong { line, column, what }.at(path));
+    }
+    let end = end.min(first.text.len());
     let names: Vec<String> = if options.no_header {
         (1..=record.len()).map(|j| j.to_string()).collect()
     } else {
-        let end = csv.position().byte() as usize;
         first.first_line += count(&first.text[..end], b'\n') as u64;
         first.text.drain(..end);
         record
@@ -236,15 +247,13 @@ fn header(
     Columns::find(names, path, options)
 }
 
-/// Reads records to the end of `text`, whose first line has the number `first_line`; the source
-/// is told of every record.
-fn read_records<R: Read>(
-    text: R,
+/// Reads records to the end of `text`, whose first line has the number `first_line`.
+fn read_records(
+    text: impl Source,
     first_line: u64,
     delimiter: u8,
     columns: &Columns,
     path: &Path,
-    record_read: impl Fn(&mut R),
 ) -> Result<Part> {
     let mut csv = reader(text, delimiter);
     let mut record = ByteRecord::new();
@@ -253,18 +262,32 @@ fn read_records<R: Read>(
         .read_byte_record(&mut record)
         .map_err(|e| csv_error(e, path))?
     {
-        add_record(&mut part, &record, columns).map_err(|(field, what)| {
-            let line = record.position().map_or(1, csv::Position::line) + first_line - 1;
-            Wrong {
-                line,
-                column: field as u64 + 1,
-                what,
-            }
-            .at(path)
+        let end = csv.position().byte();
+        let guard = csv.get_ref().ends(end);
+        let added = match guard {
+            Some(Guard::AtEnd) if is_guard(&record) => break,
+            Some(guard) => Err((record.len().saturating_sub(1), guard.what())),
+            None => add_record(&mut part, &record, columns),
+        };
+        added.map_err(|(field, what)| {
+            let line = first_line + line_of(&record, &csv, guard.is_some());
+            let column = field as u64 + 1;
+            Wrong { line, column, what }.at(path)
         })?;
-        record_read(csv.get_mut());
+        csv.get_mut().record_read();
     }
     Ok(part)
+}
+
+/// The line in which the record just read begins, from 0. The position that the record has of
+/// itself will not do: it may lie before blank lines, and before the LF of the last CRLF. So count
+/// back from its end: a line end that ends the record, and those in quotes.
+fn line_of<R: Source>(record: &ByteRecord, csv: &csv::Reader<R>, open_quote: bool) -> u64 {
+    let end = csv.position();
+    let last = csv.get_ref().byte(end.byte().saturating_sub(1));
+    let by_line_end = !open_quote && last == Some(b'\n');
+    let within = count(record.as_slice(), b'\n') as u64;
+    (end.line() - 1).saturating_sub(u64::from(by_line_end) + within)
 }
 
 /// Takes the label and the numbers of one record, or says which field is wrong, and how.
@@ -303,7 +326,7 @@ fn new_label(dictionary: &mut Dictionary, label: &[u8]) -> std::result::Result<u
     if fast_float2::parse::<f64, _>(label).is_ok_and(|x| !x.is_finite()) {
         return Err(format!("label {} is not finite", shown(label)));
     }
-    dictionary.insert(label).ok_or_else(too_many_classes)
+    insert_label(dictionary, label)
 }
 
 /// The ways in which programs write that there is nothing.
@@ -313,12 +336,13 @@ fn is_missing(field: &[u8]) -> bool {
 }
 
 fn why_not_a_number(field: &[u8], name: &str) -> String {
+    let (name, value) = (shown(name.as_bytes()), shown(field));
     if is_missing(field) {
-        format!("the value of column '{name}' is missing ({})", shown(field))
+        format!("the value of column {name} is missing ({value})")
     } else if fast_float2::parse::<f64, _>(field).is_ok() {
-        format!("{} in column '{name}' is not finite", shown(field))
+        format!("{value} in column {name} is not finite")
     } else {
-        format!("{} in column '{name}' is not a number", shown(field))
+        format!("{value} in column {name} is not a number")
     }
 }
 
@@ -333,28 +357,102 @@ fn csv_error(error: csv::Error, path: &Path) -> Error {
     }
 }
 
-/// What is left of a stream, as bytes again. Keeps the error that a `Read` cannot carry, and an
-/// eye on quotes that do not close: a record must end before `max_record` bytes.
+/// Text to read records from.
+trait Source: Read {
+    /// A record is complete.
+    fn record_read(&mut self) {}
+
+    /// The byte at a place read not long ago.
+    fn byte(&self, at: u64) -> Option<u8>;
+
+    /// Why the guard was handed out, if a record that ends at `end` ends with it.
+    fn ends(&self, _end: u64) -> Option<Guard> {
+        None
+    }
+}
+
+/// A block, with its own place in it.
+struct WholeText<'a> {
+    text: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> WholeText<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        WholeText { text, rest: text }
+    }
+}
+
+impl Read for WholeText<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.rest.read(buffer)
+    }
+}
+
+impl Source for WholeText<'_> {
+    fn byte(&self, at: u64) -> Option<u8> {
+        self.text.get(at as usize).copied()
+    }
+}
+
+/// Put behind the last byte of a text with quotes. After whole records it is one more, of one
+/// empty field; within a quoted field it is an escaped quote and so part of the field. This tells
+/// an open quote at the end of a file, which the CSV parser takes for a closed one.
+const GUARD: &[u8] = b"\n\"\"\n";
+
+fn is_guard(record: &ByteRecord) -> bool {
+    record.len() == 1 && record[0].is_empty()
+}
+
+/// What is left of a stream, as bytes again, and the guard. Keeps the error that a `Read` cannot
+/// carry, and an eye on quotes that do not close: a record must end before `max_record` bytes.
 struct Rest<'a, R> {
     text: VecDeque<u8>,
     blocks: &'a mut Blocks<R>,
-    /// Bytes since the last record.
-    handed_out: usize,
+    /// Bytes handed out since the last record.
+    since_record: usize,
     max_record: usize,
+    /// The bytes handed out last. The parser asks for more when it is done with them.
+    last: Vec<u8>,
+    /// All bytes handed out.
+    total: u64,
+    guard: Option<Guard>,
     failed: Option<Error>,
+}
+
+/// Why the guard was handed out.
+#[derive(Clone, Copy)]
+enum Guard {
+    AtEnd,
+    /// No record was complete within this many bytes.
+    AtLimit(usize),
+}
+
+impl Guard {
+    fn what(self) -> String {
+        match self {
+            Guard::AtEnd => "a quote is not closed".to_string(),
+            Guard::AtLimit(bytes) => format!(
+                "record is longer than {bytes} bytes (the limit is max-line); is a quote not closed?"
+            ),
+        }
+    }
 }
 
 impl<R: Read> Rest<'_, R> {
     fn refill(&mut self) -> Result<()> {
-        if self.handed_out > self.max_record {
-            return Err(self.blocks.refuse(format!(
-                "a quote is not closed within {} bytes (the limit is max-line)",
-                self.max_record
-            )));
+        if self.guard.is_some() {
+            return Ok(());
         }
-        if let Some(block) = self.blocks.next_block()? {
+        if self.since_record > self.max_record {
+            self.guard = Some(Guard::AtLimit(self.max_record));
+        } else if let Some(block) = self.blocks.next_block()? {
             self.text = block.text.into();
+            return Ok(());
+        } else {
+            self.guard = Some(Guard::AtEnd);
         }
+        self.text.extend(GUARD);
         Ok(())
     }
 }
@@ -365,8 +463,33 @@ impl<R: Read> Read for Rest<'_, R> {
             self.failed = self.refill().err();
         }
         let n = self.text.read(buffer)?;
-        self.handed_out += n;
+        if n > 0 {
+            self.last.clear();
+            self.last.extend_from_slice(&buffer[..n]);
+        }
+        self.since_record += n;
+        self.total += n as u64;
         Ok(n)
+    }
+}
+
+impl<R: Read> Source for &mut Rest<'_, R> {
+    fn record_read(&mut self) {
+        self.since_record = 0;
+    }
+
+    fn byte(&self, at: u64) -> Option<u8> {
+        let start = self.total - self.last.len() as u64;
+        let at = at.checked_sub(start)?;
+        self.last.get(at as usize).copied()
+    }
+
+    fn ends(&self, end: u64) -> Option<Guard> {
+        match self.guard {
+            // The last record may lack its line end, and end with that of the guard.
+            Some(Guard::AtEnd) if end < self.total => None,
+            guard => guard,
+        }
     }
 }
 
