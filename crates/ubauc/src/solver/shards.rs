@@ -95,36 +95,29 @@ impl Mean {
     }
 }
 
-impl Shard {
-    /// u⁺ of row k at λ.
-    #[inline]
-    fn multiplier(&self, k: usize, lambda: f64, sigma: f64) -> f64 {
-        clip(sigma * (self.v[k] - lambda), self.signed[k])
-    }
-}
-
 /// e within [−s, 0] or [0, s].
 #[inline]
 fn clip(e: f64, signed: f64) -> f64 {
     e.min((-signed).max(0.0)).max((-signed).min(0.0))
 }
 
-/// Sums of two terms a row, in lanes.
+/// Sums of two terms a row, each of three numbers of that row, in lanes: vectors to the compiler.
 #[inline]
-fn sum2(n: usize, term: impl Fn(usize) -> (f64, f64)) -> (f64, f64) {
+fn sum2(rows: [&[f64]; 3], term: impl Fn(f64, f64, f64) -> (f64, f64)) -> (f64, f64) {
     const LANES: usize = 8;
-    let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
-    let body = n - n % LANES;
-    for start in (0..body).step_by(LANES) {
+    let (mut first, mut second) = ([0.0; LANES], [0.0; LANES]);
+    let [a, b, c] = rows.map(|row| row.chunks_exact(LANES));
+    let rest = [&a, &b, &c].map(|chunks| chunks.remainder());
+    for ((a, b), c) in a.zip(b).zip(c) {
         for lane in 0..LANES {
-            let (x, y) = term(start + lane);
-            a[lane] += x;
-            b[lane] += y;
+            let (x, y) = term(a[lane], b[lane], c[lane]);
+            first[lane] += x;
+            second[lane] += y;
         }
     }
-    let (mut x, mut y) = (total(a), total(b));
-    for k in body..n {
-        let (s, t) = term(k);
+    let (mut x, mut y) = (total(first), total(second));
+    for ((&a, &b), &c) in rest[0].iter().zip(rest[1]).zip(rest[2]) {
+        let (s, t) = term(a, b, c);
         x += s;
         y += t;
     }
@@ -167,9 +160,8 @@ impl<'a> Shards<'a> {
             .collect();
         let mut total = ClassWeights::default();
         for shard in &shards {
-            let (pos, neg) = sum2(shard.signed.len(), |k| {
-                (shard.signed[k].max(0.0), (-shard.signed[k]).max(0.0))
-            });
+            let s = shard.signed.as_slice();
+            let (pos, neg) = sum2([s, s, s], |s, _, _| (s.max(0.0), (-s).max(0.0)));
             total.pos += pos;
             total.neg += neg;
         }
@@ -207,6 +199,9 @@ impl<'a> Shards<'a> {
     /// Asks every shard.
     fn each<T: Send>(&mut self, ask: impl Fn(&Rows, &mut Shard) -> T + Sync) -> Vec<T> {
         let rows = self.rows;
+        if let [shard] = self.shards.as_mut_slice() {
+            return vec![ask(rows, shard)];
+        }
         self.shards
             .par_iter_mut()
             .map(|shard| ask(rows, shard))
@@ -277,10 +272,10 @@ impl<'a> Shards<'a> {
     /// Σ u⁺ and its slope at a λ.
     pub(crate) fn balance(&mut self, lambda: f64, sigma: f64) -> Balance {
         let parts = self.each(|_, shard| {
-            sum2(shard.v.len(), |k| {
-                let e = sigma * (shard.v[k] - lambda);
-                let u = clip(e, shard.signed[k]);
-                (u, f64::from(u8::from(u == e && u != 0.0)))
+            sum2([&shard.v, &shard.signed, &shard.signed], |v, signed, _| {
+                let e = sigma * (v - lambda);
+                let u = clip(e, signed);
+                (u, if u == e && u != 0.0 { 1.0 } else { 0.0 })
             })
         });
         parts
@@ -294,8 +289,8 @@ impl<'a> Shards<'a> {
     /// Σ u⁺_i dz_i at a λ: the slope of the envelope along the direction.
     pub(crate) fn slope(&mut self, lambda: f64, sigma: f64) -> f64 {
         let parts = self.each(|_, shard| {
-            sum2(shard.v.len(), |k| {
-                (shard.multiplier(k, lambda, sigma) * shard.dz[k], 0.0)
+            sum2([&shard.v, &shard.signed, &shard.dz], |v, signed, dz| {
+                (clip(sigma * (v - lambda), signed) * dz, 0.0)
             })
             .0
         });
@@ -492,13 +487,9 @@ impl<'a> Shards<'a> {
     fn mean(&mut self, of: impl Fn(f64, f64, f64) -> f64 + Sync) -> Mean {
         let factors = self.factors;
         let parts = self.each(|_, shard| {
-            sum2(shard.z.len(), |k| {
-                let signed = shard.signed[k];
+            sum2([&shard.z, &shard.signed, &shard.dz], |z, signed, dz| {
                 let weight = Self::square_weight(factors, signed);
-                (
-                    weight,
-                    weight * of(1f64.copysign(signed), shard.z[k], shard.dz[k]),
-                )
+                (weight, weight * of(1f64.copysign(signed), z, dz))
             })
         });
         parts
@@ -593,8 +584,8 @@ impl<'a> Shards<'a> {
     /// Σ s_i [y_i(λ − z_i)]₊.
     pub(crate) fn hinge(&mut self, lambda: f64) -> f64 {
         let parts = self.each(|_, shard| {
-            sum2(shard.z.len(), |k| {
-                ((shard.signed[k] * (lambda - shard.z[k])).max(0.0), 0.0)
+            sum2([&shard.z, &shard.signed, &shard.signed], |z, signed, _| {
+                ((signed * (lambda - z)).max(0.0), 0.0)
             })
             .0
         });

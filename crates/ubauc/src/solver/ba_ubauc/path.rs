@@ -51,13 +51,15 @@ impl<'a> Path<'a> {
             ..*params
         };
         params.check()?;
-        let shards = &mut self.shards;
-        if self.route == Route::Factor && self.moments.is_none() {
-            self.moments = Some(shards.moments(self.intercept));
-        }
-        let system = System::new(shards, &params, self.moments.as_ref())?;
-        let solver = Solver::new(shards, system, &params, self.warm.take());
-        let (fit, warm) = solver.run(&self.given, &params)?;
+        // All of it on one of the pool's own threads: a question to the rows then costs no switch.
+        let (fit, warm) = rayon::scope(|_| {
+            let shards = &mut self.shards;
+            if self.route == Route::Factor && self.moments.is_none() {
+                self.moments = Some(shards.moments(self.intercept));
+            }
+            let system = System::new(shards, &params, self.moments.as_ref())?;
+            Solver::new(shards, system, &params, self.warm.take()).run(&self.given, &params)
+        })?;
         self.warm = Some(warm);
         Ok(fit)
     }
