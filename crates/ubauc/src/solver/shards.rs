@@ -82,6 +82,19 @@ pub(crate) struct Complementarity {
     pub(crate) slack: f64,
 }
 
+/// See [`Shards::newton_matrix`].
+pub(crate) struct NewtonMatrix {
+    beta: f64,
+    sigma: f64,
+    /// Σ V_i.
+    weight: f64,
+    /// XᵀV1, with an intercept.
+    centre: Option<Vec<f64>>,
+    /// |A| and Σ_A x_i.
+    active: f64,
+    active_sum: Vec<f64>,
+}
+
 /// Sums that centre the least squares: Σ s v and Σ s v a over the rows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
@@ -533,32 +546,81 @@ impl<'a> Shards<'a> {
         })
     }
 
-    /// Xᵀ( β S V (dz − mean) + σ 1_A (dz − mean_A) ): the Newton matrix, less the regulariser, times
-    /// the direction last aimed at.
-    pub(crate) fn newton_product(&mut self, beta: f64, sigma: f64, intercept: bool) -> Vec<f64> {
+    /// Prepares products with βXᵀVX + σX̃_AᵀX̃_A (V-centred with an intercept). With r_i = βV_i + σ1_A(i)
+    ///
+    /// ```text
+    /// M p = Σ_i r_i (x_i·p) x_i − β mean_V(Xp) XᵀV1 − σ mean_A(Xp) Σ_A x_i,
+    /// ```
+    ///
+    /// so that a row is read once for both of its products.
+    pub(crate) fn newton_matrix(&mut self, beta: f64, sigma: f64, intercept: bool) -> NewtonMatrix {
         let factors = self.factors;
-        let mean = if intercept {
-            self.mean(|_, _, dz| dz).value()
-        } else {
-            0.0
-        };
-        let sums = self
-            .each(|_, shard| -> f64 { shard.active.iter().map(|&k| shard.dz[k as usize]).sum() });
-        let active_mean = sums.into_iter().sum::<f64>() / (self.active() as f64).max(1.0);
-        self.vector(|rows, shard, sum| {
-            for (k, v) in shard.v.iter_mut().enumerate() {
-                let weight = Self::square_weight(factors, shard.signed[k]);
-                *v = beta * weight * (shard.dz[k] - mean);
+        let weight = factors[0] * self.total.pos + factors[1] * self.total.neg;
+        let centre = intercept.then(|| {
+            self.vector(|rows, shard, sum| {
+                for (k, i) in shard.span.clone().enumerate() {
+                    let weight = Self::square_weight(factors, shard.signed[k]);
+                    rows.row(i).add_to(weight, sum);
+                }
+            })
+        });
+        let active_sum = self.vector(|rows, shard, sum| {
+            for &k in &shard.active {
+                rows.row(shard.span.start + k as usize).add_to(1.0, sum);
+            }
+        });
+        self.each(|_, shard| {
+            for (v, signed) in shard.v.iter_mut().zip(&shard.signed) {
+                *v = beta * Self::square_weight(factors, *signed);
             }
             for &k in &shard.active {
-                shard.v[k as usize] += sigma * (shard.dz[k as usize] - active_mean);
+                shard.v[k as usize] += sigma;
             }
+        });
+        let active = self.active() as f64;
+        NewtonMatrix {
+            beta,
+            sigma,
+            weight,
+            centre,
+            active,
+            active_sum,
+        }
+    }
+
+    /// The matrix last prepared, times p.
+    pub(crate) fn newton_product(&mut self, matrix: &NewtonMatrix, p: &[f64]) -> Vec<f64> {
+        let p = self.raw(p);
+        let (d, factors, centred) = (p.len(), self.factors, matrix.centre.is_some());
+        let parts = self.each(|rows, shard| {
+            let mut sum = vec![0.0; d];
+            let mut square = 0.0;
             for (k, i) in shard.span.clone().enumerate() {
-                if shard.v[k] != 0.0 {
-                    rows.row(i).add_to(shard.v[k], sum);
+                let row = rows.row(i);
+                let dz = row.dot(&p);
+                row.add_to(shard.v[k] * dz, &mut sum);
+                if centred {
+                    square += Self::square_weight(factors, shard.signed[k]) * dz;
                 }
+                shard.dz[k] = dz;
             }
-        })
+            let active: f64 = shard.active.iter().map(|&k| shard.dz[k as usize]).sum();
+            (sum, square, active)
+        });
+        let all = parts.into_iter().reduce(|(mut sum, square, active), part| {
+            add_to(1.0, &part.0, &mut sum);
+            (sum, square + part.1, active + part.2)
+        });
+        let (mut product, square, active) = all.unwrap_or_default();
+        self.divide(&mut product);
+        if let Some(centre) = &matrix.centre {
+            add_to(-matrix.beta * square / matrix.weight, centre, &mut product);
+        }
+        if matrix.active > 0.0 {
+            let mean = active / matrix.active;
+            add_to(-matrix.sigma * mean, &matrix.active_sum, &mut product);
+        }
+        product
     }
 
     /// The diagonal of the Newton matrix, less the regulariser and the means.

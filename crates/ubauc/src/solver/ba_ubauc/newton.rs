@@ -341,6 +341,7 @@ fn conjugate_gradients(
 ) -> Solved {
     let ridge = shards.total.sum() * params.gamma;
     let preconditioner = Preconditioner::new(shards, sigma, ridge, params);
+    let matrix = shards.newton_matrix(params.beta, sigma, params.intercept);
     let mut x = vec![0.0; right.len()];
     let mut residual = right.to_vec();
     let mut s = preconditioner.apply(&residual);
@@ -352,8 +353,7 @@ fn conjugate_gradients(
         if matches!(enough, Enough::Residual(most) if dot(&residual, &residual) <= most) {
             break;
         }
-        shards.aim(&direction);
-        let mut product = shards.newton_product(params.beta, sigma, params.intercept);
+        let mut product = shards.newton_product(&matrix, &direction);
         add_to(ridge, &direction, &mut product);
         let curvature = dot(&direction, &product);
         if curvature.is_nan() || curvature <= 0.0 {
