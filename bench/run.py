@@ -14,11 +14,15 @@ import pathlib
 import platform
 import subprocess
 import time
+import warnings
 
 import numpy as np
 import sklearn
 from sklearn.datasets import load_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from threadpoolctl import threadpool_limits
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CACHE = ROOT / "bench" / ".cache"
@@ -26,7 +30,11 @@ DOCS = ROOT / "docs" / "benchmarks.md"
 
 
 def measure(*arguments, threads=None):
-    """Runs the Rust side, `crates/ubauc/benches/measure.rs`."""
+    """What the Rust side, `crates/ubauc/benches/measure.rs`, measured."""
+    return json.loads(measure_text(*arguments, threads=threads))
+
+
+def measure_text(*arguments, threads=None):
     command = ["cargo", "bench", "-q", "-p", "ubauc", "--bench", "measure", "--"]
     env = dict(os.environ)
     if threads is not None:
@@ -36,7 +44,7 @@ def measure(*arguments, threads=None):
     )
     if done.returncode != 0:
         raise SystemExit(done.stderr)
-    return json.loads(done.stdout)
+    return done.stdout
 
 
 def best(repeats, work, *arguments):
@@ -108,8 +116,9 @@ def svmlight_text():
     data = os.environ.get("UBAUC_DATA")
     if data:
         path = pathlib.Path(data) / "a9a" / "train.svm.zst"
-        done = subprocess.run(["zstd", "-dqc", str(path)], capture_output=True, check=True)
-        return "a9a", done.stdout
+        out = CACHE / "a9a.svm"
+        measure_text("plain", path, out)
+        return "a9a", out.read_bytes()
     print("NOTE: UBAUC_DATA is not set: generated rows take the place of a9a")
     out = CACHE / "rows.svm"
     generate = (
@@ -161,6 +170,65 @@ def bench_read():
     return table(head, rows)
 
 
+def halves(labels):
+    """Two classes: as they are, or one random halving of many."""
+    classes = np.unique(labels)
+    if len(classes) == 2:
+        return "-", labels == classes.max()
+    chosen = np.sort(np.random.default_rng(1).permutation(classes)[: len(classes) // 2])
+    return ",".join(f"{c:g}" for c in chosen), np.isin(labels, chosen)
+
+
+def bench_fit():
+    """The certified minimum against LogisticRegression() on the same matrix, one thread each."""
+    data = os.environ.get("UBAUC_DATA")
+    if not data:
+        return "SKIPPED: UBAUC_DATA is not set"
+    rows = []
+    for name in ["a9a", "w8a", "ijcnn1", "usps", "mnist", "sector", "news20"]:
+        path = CACHE / "rows.svm"
+        measure_text("plain", pathlib.Path(data) / name / "train.svm.zst", path)
+        x, y = load_svmlight_file(str(path))
+        classes, positive = halves(y)
+        repeats = 5 if name in ("a9a", "w8a", "ijcnn1", "usps") else 1
+        with warnings.catch_warnings(), threadpool_limits(1):
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            theirs, model = best(repeats, LogisticRegression().fit, x, positive)
+        steps = int(model.n_iter_[0])
+        ours = measure("fit", path, classes, 0.5, 1e-4, 1e-6, repeats, threads=1)
+        ours_best = min(ours["seconds"])
+        rows.append(
+            [
+                name,
+                f"{x.shape[0]:,} × {x.shape[1]:,}",
+                seconds(ours_best),
+                seconds(theirs),
+                f"{ours_best / theirs:.2f}",
+                f"{steps} steps" + (", not converged" if steps >= 100 else ""),
+            ]
+        )
+    head = ["set", "size", "ours, gap ≤ 1e-6", "LogisticRegression()", "ours / theirs", "theirs"]
+    path = CACHE / "rows.svm"
+    measure_text("plain", pathlib.Path(data) / "a9a" / "train.svm.zst", path)
+    ours = min(measure("fit", path, "-", 0.5, 1e-4, 1e-6, 5, threads=1)["seconds"])
+    theirs = min(measure("clarabel", path, 0.5, 1e-4, 1)["seconds"])
+    path.unlink()
+    clarabel = f"Clarabel, the same problem on a9a: {seconds(theirs)}, {theirs / ours:.0f}× ours."
+    return f"{table(head, rows)}\n\n{clarabel}"
+
+
+def bench_rows():
+    """Time and memory against the number of rows, 50 dense features."""
+    rows = []
+    for n in [10**5, 10**6, 10**7]:
+        ours = measure("rows", n, 50, 1e-6)
+        t = ours["seconds"][0]
+        memory = ours["peak_bytes"] / ours["input_bytes"]
+        rows.append([f"{n:,}", seconds(t), f"{t / n * 1e6:.2f} µs", f"{memory:.2f}×"])
+    head = ["rows", "solve, both cores", "a row", "peak memory / CSR of the data"]
+    return table(head, rows)
+
+
 def machine():
     cpu = platform.processor() or "unknown"
     info = pathlib.Path("/proc/cpuinfo")
@@ -175,7 +243,7 @@ def machine():
     )
 
 
-BENCHMARKS = {"auc": bench_auc, "read": bench_read}
+BENCHMARKS = {"auc": bench_auc, "read": bench_read, "fit": bench_fit, "rows": bench_rows}
 
 
 def write(name, text):

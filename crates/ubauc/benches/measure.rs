@@ -4,6 +4,11 @@
 //!     measure auc SCORES LABELS REPEATS    raw little-endian f64 and one byte a label
 //!     measure read FILE REPEATS            svmlight → CSR
 //!     measure memchr FILE REPEATS          read the bytes, count the line ends: the floor
+//!     measure plain FILE OUT               the file without its compression
+//!     measure fit FILE CLASSES BETA GAMMA TOLERANCE REPEATS
+//!                                          ba-UBAUC, plain, no intercept; CLASSES are the positive ones, or - for
+//!                                          the larger of two; answers the objective
+//!     measure rows N D TOLERANCE           the same on N generated dense rows of D features, β = .5, γ = 1e-4
 //!     measure clarabel FILE BETA GAMMA REPEATS
 //!                                          the learning problem as one quadratic program, plain, no intercept, by
 //!                                          Clarabel with its own tolerances (1e-8); answers the objective
@@ -13,12 +18,17 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use ubauc::data::rows::Row;
+use ubauc::data::dataset::Dataset;
+use ubauc::data::generate::{GenerateParams, Generator};
+use ubauc::data::labels::{Binary, Class};
+use ubauc::data::rows::{Dense, Row, Rows};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, Stop, fit};
 
 #[allow(dead_code, unused_imports)] // the tests use all of it
 #[path = "../tests/oracle/mod.rs"]
 mod oracle;
 
+#[allow(clippy::too_many_lines)] // a list, one entry a measurement
 fn main() {
     let args: Vec<String> = std::env::args()
         .skip(1)
@@ -54,6 +64,37 @@ fn main() {
             });
             (times, input, lines)
         }
+        ["plain", file, out] => {
+            let file = std::fs::File::open(file).unwrap();
+            let mut text = zstd::Decoder::new(file).unwrap();
+            std::io::copy(&mut text, &mut std::fs::File::create(out).unwrap()).unwrap();
+            return;
+        }
+        ["fit", file, classes, beta, gamma, tolerance, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let data = dataset(file, classes);
+            let params = BaUbaucParams {
+                beta: beta.parse().unwrap(),
+                gamma: gamma.parse().unwrap(),
+                tolerance: tolerance.parse().unwrap(),
+                ..Default::default()
+            };
+            let (times, found) = timed(repeats, || fit(&data, &Given::default(), &params).unwrap());
+            assert_eq!(found.stop, Stop::Converged);
+            (times, input, found.objective)
+        }
+        ["rows", n, d, tolerance] => {
+            let data = generated(n.parse().unwrap(), d.parse().unwrap());
+            // As CSR it would take 12 bytes an entry and 8 a row.
+            let input = data.rows().stored() * 12 + data.rows().len() * 8;
+            let params = BaUbaucParams {
+                tolerance: tolerance.parse().unwrap(),
+                ..Default::default()
+            };
+            let (times, found) = timed("1", || fit(&data, &Given::default(), &params).unwrap());
+            assert_eq!(found.stop, Stop::Converged);
+            (times, input, found.objective)
+        }
         ["clarabel", file, beta, gamma, repeats] => {
             let input = std::fs::metadata(file).unwrap().len() as usize;
             let problem = learning_problem(file, beta, gamma);
@@ -78,6 +119,51 @@ fn main() {
         "{{\"seconds\": {times:?}, \"input_bytes\": {input}, \"peak_bytes\": {}, \"answer\": {answer}}}",
         peak_memory()
     );
+}
+
+fn dataset(file: &str, classes: &str) -> Dataset {
+    let examples = ubauc::read::read(Path::new(file), &<_>::default()).unwrap();
+    if classes == "-" {
+        return examples.binary(&<_>::default()).unwrap();
+    }
+    let chosen: Vec<f64> = classes.split(',').map(|c| c.parse().unwrap()).collect();
+    let is_positive = |class: &Class| matches!(class, Class::Number(x) if chosen.contains(x));
+    let of_class: Vec<bool> = examples.labels.classes().iter().map(is_positive).collect();
+    let codes = examples.labels.codes().iter();
+    binary(
+        examples.rows,
+        codes.map(|&c| of_class[c as usize]).collect(),
+    )
+}
+
+fn binary(rows: Rows, positive: Vec<bool>) -> Dataset {
+    let n_pos = positive.iter().filter(|&&p| p).count();
+    let n_neg = positive.len() - n_pos;
+    let names = ["-1".into(), "1".into()];
+    let labels = Binary {
+        positive,
+        n_pos,
+        n_neg,
+        names,
+    };
+    Dataset::new(rows, labels, Vec::new()).unwrap()
+}
+
+fn generated(n: u64, d: u32) -> Dataset {
+    let params = GenerateParams {
+        rows: n,
+        dim: d,
+        ..Default::default()
+    };
+    let mut generator = Generator::new(&params).unwrap();
+    let mut values = Vec::with_capacity(n as usize * d as usize);
+    let mut positive = Vec::with_capacity(n as usize);
+    while let Some(row) = generator.next_row() {
+        values.extend(row.entries.iter().map(|entry| entry.1));
+        positive.push(row.positive);
+    }
+    let rows = Rows::Dense(Dense::new(values, n as usize, d as usize).unwrap());
+    binary(rows, positive)
 }
 
 /// A file of two classes as the oracle's problem.
