@@ -388,3 +388,30 @@ fn examples_without_features_are_all_tied() {
     );
     assert_eq!(found.lambda, [0.0, 0.0]);
 }
+
+#[test]
+fn a_coarse_fit_can_always_be_made_finer() {
+    let data = large();
+    let weights: Vec<f64> = (0..data.rows().len())
+        .map(|i| f64::from(u8::from(i % 5 < 3)))
+        .collect();
+    let given = Given {
+        weights: Some(&weights),
+        ..Default::default()
+    };
+    let mut path = Path::new(&data, &given, LeastSquares::Plain, false).unwrap();
+    for beta in [0.02, 0.1, 0.5, 0.05, 2.0] {
+        for gamma in [1e-1, 1e-5, 1e-3] {
+            for tolerance in [1e-2, 1e-3, 1e-6, 1e-9] {
+                let params = BaUbaucParams {
+                    beta,
+                    gamma,
+                    tolerance,
+                    ..Default::default()
+                };
+                let found = path.fit(&params).unwrap();
+                assert_eq!(found.stop, Stop::Converged, "{params:?}: {:?}", found.gap);
+            }
+        }
+    }
+}

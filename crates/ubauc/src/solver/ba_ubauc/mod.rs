@@ -446,7 +446,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let (mut low, mut low_slope) = (0.0, slope);
         let (mut high, mut high_slope) = (f64::INFINITY, f64::NAN);
         let mut t = 1.0;
-        for _ in 0..40 {
+        for round in 0..40 {
             self.rebalance(t);
             let here = a0 + a1 * t + self.shards.slope(self.lambda, self.sigma);
             if here.abs() <= enough || (here < 0.0 && high.is_infinite()) {
@@ -454,15 +454,15 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
             if here < 0.0 {
                 (low, low_slope) = (t, here);
-                high_slope /= 2.0;
             } else {
                 (high, high_slope) = (t, here);
-                low_slope /= 2.0;
             }
-            // Illinois: the secant, drawn to the side that has stayed.
-            t = low + (high - low) * low_slope / (low_slope - high_slope);
+            // The secant and the middle take turns: the slope is monotone.
+            let secant = low + (high - low) * low_slope / (low_slope - high_slope);
+            let middle = 0.5 * (low + high);
+            t = if round % 2 == 0 { secant } else { middle };
             if !(t > low && t < high) {
-                break;
+                t = middle;
             }
         }
         low
