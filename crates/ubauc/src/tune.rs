@@ -29,8 +29,8 @@
 //!
 //! of n trained on: d + 1 may meet there without any collapse, as d weights and λ can be chosen to
 //! that end, and examples with the same features are always tied. While tuning, a point is solved to a
-//! coarse gap, at which more examples are near λ than in the end; before it is called collapsed it
-//! is solved to [`FINE`].
+//! coarse gap, at which more examples are near λ than in the end; unless the number is ten times too
+//! large, it is solved more and more closely, down to [`FINE`], before it is called collapsed.
 //!
 //! **Verdict.** Both choices are fitted on all that was not held out, and DeLong's paired test
 //! compares them on what was: neither model, nor the choice of its parameters, has seen it.

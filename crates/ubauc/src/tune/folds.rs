@@ -13,7 +13,7 @@ use crate::data::split;
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::ubauc::LeastSquares;
 use crate::solver::ba_ubauc::path::Path;
-use crate::solver::ba_ubauc::{BaUbaucParams, Fit, Given, fit};
+use crate::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
 use crate::solver::logistic;
 use crate::{Error, Result};
 
@@ -102,6 +102,14 @@ fn enough(data: &Dataset, of: &[usize], params: &TuneParams) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// With so many times as many tied examples as are allowed, even a coarse solution has collapsed.
+const OBVIOUS: usize = 10;
+
+/// Neither the gap nor the number of tied examples means anything.
+fn gave_up(fit: &Fit) -> bool {
+    matches!(fit.stop, Stop::Stalled | Stop::MaxNewton)
 }
 
 /// A point on one fold.
@@ -238,7 +246,7 @@ impl<'a> Search<'a> {
 
     /// β falling, γ falling and rising by turns; the answer has both falling.
     fn judge_kind(&self, training: &Training, kind: LeastSquares) -> Result<Vec<Judged>> {
-        let mut path = Path::new(self.data, &training.given(), kind, self.params.intercept)?;
+        let mut path = self.path(training, kind)?;
         let mut judged = Vec::with_capacity(self.betas.len() * self.gammas.len());
         for (turn, &beta) in self.betas.iter().enumerate() {
             let start = judged.len();
@@ -257,20 +265,32 @@ impl<'a> Search<'a> {
         Ok(judged)
     }
 
-    fn judge(
-        &self,
-        training: &Training,
-        path: &mut Path<'_>,
+    fn judge<'t>(
+        &'t self,
+        training: &'t Training,
+        path: &mut Path<'t>,
         params: &BaUbaucParams,
     ) -> Result<Judged> {
         let allowed = collapse::allowed(training.n, self.data.rows().cols(), self.largest_group);
         let mut found = path.fit(params)?;
-        if found.tied > allowed && params.tolerance > FINE {
-            let fine = BaUbaucParams {
-                tolerance: FINE,
+        if gave_up(&found) {
+            // The neighbour's multipliers can be a bad start; a fresh one has none.
+            *path = self.path(training, params.least_squares)?;
+            found = path.fit(params)?;
+        }
+        // Coarse solutions have more examples near λ than are tied in the end.
+        let mut tolerance = params.tolerance;
+        while found.tied > allowed && found.tied <= OBVIOUS * allowed && tolerance > FINE {
+            tolerance = (0.1 * tolerance).max(FINE);
+            let finer = path.fit(&BaUbaucParams {
+                tolerance,
                 ..*params
-            };
-            found = path.fit(&fine)?;
+            })?;
+            if gave_up(&finer) {
+                *path = self.path(training, params.least_squares)?;
+                break;
+            }
+            found = finer;
         }
         let scores: Vec<f64> = training.judges.iter().map(|&i| found.scores[i]).collect();
         let nothing = found.weights.iter().all(|w| *w == 0.0);
@@ -282,6 +302,10 @@ impl<'a> Search<'a> {
         };
         self.step();
         Ok(judged)
+    }
+
+    fn path<'t>(&'t self, training: &'t Training, kind: LeastSquares) -> Result<Path<'t>> {
+        Path::new(self.data, &training.given(), kind, self.params.intercept)
     }
 
     fn judge_logistic(&self, training: &Training) -> Result<Vec<f64>> {
