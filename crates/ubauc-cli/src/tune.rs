@@ -240,10 +240,24 @@ impl Report {
         if self.intercept {
             options += " --intercept";
         }
-        if self.scale != "none" {
-            options += &format!(" --scale {}", self.scale);
-        }
-        options
+        options + &self.scaling()
+    }
+
+    /// The same for logistic regression.
+    fn logistic_options(&self) -> String {
+        let gamma = self.logistic_chosen.gamma;
+        format!("--algorithm logistic --gamma {gamma:e}{}", self.scaling())
+    }
+
+    /// Always said: what `train` does without it depends on its other options.
+    fn scaling(&self) -> String {
+        format!(" --scale {}", self.scale)
+    }
+
+    /// Logistic regression is better, and not by chance.
+    fn worse(&self) -> bool {
+        let test = self.verdict.as_ref().map(|verdict| &verdict.test);
+        test.is_some_and(|test| test.p < SIGNIFICANT && test.difference < 0.0)
     }
 
     /// One sentence to act on.
@@ -264,7 +278,7 @@ impl Report {
         };
         let n = thousands((ours.n_pos + ours.n_neg) as u64);
         let what = format!(
-            "on {n} examples held out its AUC is {:.4}, that of logistic regression {:.4} \
+            "on {n} examples held out ba-UBAUC has an AUC of {:.4} and logistic regression {:.4} \
              (difference {:+.4}, 95 % interval {:+.4} to {:+.4}, p {})",
             ours.auc,
             logistic.auc,
@@ -274,16 +288,13 @@ impl Report {
             p_value(test.p)
         );
         let options = self.options();
-        if test.p >= 0.05 {
+        if self.worse() {
+            let logistic = self.logistic_options();
+            format!("Use {logistic}: it is better than {options}; {what}.")
+        } else if test.p >= SIGNIFICANT {
             format!("Use {options}: {what}; no difference is shown, and either model will do.")
-        } else if test.difference > 0.0 {
-            format!("Use {options}: {what}; it is better than logistic regression.")
         } else {
-            let gamma = self.logistic_chosen.gamma;
-            format!(
-                "Use logistic regression, --algorithm logistic --gamma {gamma:e}: {options} is \
-                 worse; {what}."
-            )
+            format!("Use {options}: {what}; it is better than logistic regression.")
         }
     }
 }
@@ -295,6 +306,8 @@ fn kind(kind: LeastSquares) -> &'static str {
     }
 }
 
+/// A p value below this is taken for more than chance.
+const SIGNIFICANT: f64 = 0.05;
 /// Points shown to a person; JSON has them all.
 const SHOWN: usize = 10;
 
@@ -360,9 +373,13 @@ impl fmt::Display for Report {
         }
         writeln!(f, "\n{}", self.advice())?;
         let file = self.file.display();
+        let options = match self.worse() {
+            true => self.logistic_options(),
+            false => self.options(),
+        };
         match file.to_string().as_str() {
             "-" => Ok(()),
-            file => writeln!(f, "\n  ubauc train {file} {}", self.options()),
+            file => writeln!(f, "\n  ubauc train {file} {options}"),
         }
     }
 }

@@ -24,11 +24,12 @@
 //! fold w = 0, or all scores of the fold left out are equal, or more examples are tied at λ than
 //!
 //! ```text
-//! max( n/100,  min(d + 1, n/10),  the largest number of examples with the same features )
+//! max( n/100,  min(d + 10, n/4),  the largest number of examples with the same features )
 //! ```
 //!
-//! of n trained on: d + 1 may meet there without any collapse, as d weights and λ can be chosen to
-//! that end, and examples with the same features are always tied. While tuning, a point is solved to a
+//! of n trained on: one in a hundred, except that d + 1 may meet there without any collapse, as d
+//! weights and λ can be chosen to that end (a few more are near, as no solution is exact), and that
+//! examples with the same features are always tied. While tuning, a point is solved to a
 //! coarse gap, at which more examples are near λ than in the end; unless the number is ten times too
 //! large, it is solved more and more closely, down to [`FINE`], before it is called collapsed.
 //!

@@ -34,7 +34,7 @@ fn hash(row: Row<'_>) -> u64 {
 
 /// The most examples of n, with d features, that may be tied at λ without a collapse.
 pub(super) fn allowed(n: usize, d: usize, largest_group: usize) -> usize {
-    (n / 100).max((d + 1).min(n / 10)).max(largest_group)
+    (n / 100).max((d + 10).min(n / 4)).max(largest_group)
 }
 
 #[cfg(test)]
@@ -57,8 +57,8 @@ mod tests {
     #[test]
     fn one_in_a_hundred_unless_so_many_must_be_tied() {
         assert_eq!(allowed(26_000, 123, 5), 260);
-        assert_eq!(allowed(768, 8, 1), 9);
-        assert_eq!(allowed(1000, 5000, 1), 100);
+        assert_eq!(allowed(768, 8, 1), 18);
+        assert_eq!(allowed(1000, 5000, 1), 250);
         assert_eq!(allowed(1000, 1, 500), 500);
     }
 }
