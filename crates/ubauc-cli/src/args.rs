@@ -5,7 +5,7 @@ use std::fmt;
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::Output;
-use crate::{bound, compare, data, demo, evaluate};
+use crate::{bound, compare, data, demo, evaluate, tune};
 
 /// Judge scoring functions by AUC: exact values, confidence intervals, paired tests, and the
 /// univariate bound of AUC risk.
@@ -73,6 +73,8 @@ pub(crate) enum Command {
     Compare(compare::CompareArgs),
     /// The univariate bound of AUC risk and its constants
     Bound(bound::BoundArgs),
+    /// Choose β, γ and the least squares by cross-validated AUC, beside logistic regression
+    Tune(tune::TuneArgs),
     /// Look into, list, download and generate data
     Data(data::DataArgs),
 }

@@ -9,6 +9,7 @@ mod evaluate;
 mod input;
 mod output;
 mod progress;
+mod tune;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
+        Command::Tune(args) => tune::run(args, cli.common.seed, output),
         Command::Data(args) => data::run(args, cli.common.seed, output),
     }
 }

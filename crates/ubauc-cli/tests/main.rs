@@ -10,3 +10,4 @@ mod demo;
 mod evaluate;
 mod every_command;
 mod process;
+mod tune;

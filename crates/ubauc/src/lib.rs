@@ -9,6 +9,7 @@
 //! | [`data`] | what the mathematics may assume: finite rows, labels of two classes |
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
 //! | [`solver`] | how it is minimised |
+//! | [`tune`] | β and γ by cross-validated AUC |
 //! | [`model`], [`model_file`] | the linear scorer that results, and its file |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //!
@@ -23,5 +24,6 @@ pub mod model_file;
 pub mod objective;
 pub mod read;
 pub mod solver;
+pub mod tune;
 
 pub use error::{Error, Result};

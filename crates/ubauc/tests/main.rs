@@ -6,3 +6,4 @@ mod oracle;
 mod paper;
 mod read;
 mod solver;
+mod tune;

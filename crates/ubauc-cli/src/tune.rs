@@ -1,0 +1,385 @@
+//! `ubauc tune`: which β and γ, and is the model better than logistic regression?
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use ubauc::data::dataset::Dataset;
+use ubauc::data::scale::Scale;
+use ubauc::objective::ubauc::LeastSquares;
+use ubauc::tune::{LogisticPoint, Point, TuneParams, Tuned, Verdict, tune};
+
+use crate::input::{ClassArgs, FileArg, FormatArgs};
+use crate::output::{Output, Table, interval, number, p_value, thousands};
+use crate::progress::Progress;
+
+/// What was typed after `ubauc tune`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ubauc tune train.svm\n  \
+    ubauc tune train.csv --label churned --scale standard --intercept\n  \
+    ubauc tune train.svm --betas 0.5,1,2 --gammas 1e-3,1e-4 --least-squares balanced --json\n\n\
+    A fifth of the examples is held out first; the folds are made of the rest. Both choices, ours \
+    and logistic regression, are then compared on the examples held out.")]
+pub(crate) struct TuneArgs {
+    #[command(flatten)]
+    input: FileArg,
+    /// Folds of the cross-validation
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    folds: u32,
+    /// Values of β to try [default: 0.1,0.2,0.5,1,2,5]
+    #[arg(long, value_name = "B,…", value_delimiter = ',')]
+    betas: Vec<f64>,
+    /// Values of γ to try [default: 1e-1,1e-2,1e-3,1e-4,1e-5]
+    #[arg(long, value_name = "G,…", value_delimiter = ',')]
+    gammas: Vec<f64>,
+    /// Kinds of least squares to try
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_enum,
+        default_values_t = [Kind::Plain, Kind::Balanced])]
+    least_squares: Vec<Kind>,
+    /// Values of γ to try for logistic regression [default: 1e-2,1e-3,1e-4,1e-5,1e-6]
+    #[arg(long, value_name = "G,…", value_delimiter = ',')]
+    logistic_gammas: Vec<f64>,
+    /// An intercept in the least squares
+    #[arg(long)]
+    intercept: bool,
+    /// How features are scaled, fitted on the training examples of each fold
+    #[arg(long, value_enum, default_value_t = ScaleName::None)]
+    scale: ScaleName,
+    /// Choose the largest γ within one standard error of the best AUC
+    #[arg(long)]
+    one_standard_error: bool,
+    /// Share of the examples held out for the comparison with logistic regression; 0 for none
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    held_out: f64,
+    /// Relative gap at which the points of the grid are compared
+    #[arg(long, value_name = "GAP", default_value_t = 1e-3)]
+    tolerance: f64,
+    /// Columns to leave out (CSV, Parquet), separated by commas
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    ignore: Vec<String>,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    classes: ClassArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    Plain,
+    Balanced,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ScaleName {
+    None,
+    Maxabs,
+    Standard,
+}
+
+impl TuneArgs {
+    fn params(&self, seed: u64) -> TuneParams {
+        let default = TuneParams::default();
+        let or = |typed: &[f64], default: Vec<f64>| match typed.is_empty() {
+            true => default,
+            false => typed.to_vec(),
+        };
+        let kind = |kind: &Kind| match kind {
+            Kind::Plain => LeastSquares::Plain,
+            Kind::Balanced => LeastSquares::Balanced,
+        };
+        TuneParams {
+            betas: or(&self.betas, default.betas),
+            gammas: or(&self.gammas, default.gammas),
+            least_squares: self.least_squares.iter().map(kind).collect(),
+            logistic_gammas: or(&self.logistic_gammas, default.logistic_gammas),
+            folds: self.folds,
+            held_out: self.held_out,
+            seed,
+            intercept: self.intercept,
+            scale: match self.scale {
+                ScaleName::None => Scale::None,
+                ScaleName::Maxabs => Scale::MaxAbs,
+                ScaleName::Standard => Scale::Standard,
+            },
+            tolerance: self.tolerance,
+            one_standard_error: self.one_standard_error,
+        }
+    }
+}
+
+pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
+    let started = Instant::now();
+    let path = &args.input.file;
+    let params = args.params(seed);
+    params.check()?;
+    let examples = args.format.read(path, None, &args.ignore, output)?;
+    let data = examples.binary(&args.classes.choice());
+    let data = data.with_context(|| path.display().to_string())?;
+    let read = started.elapsed().as_secs_f64();
+    let tuned = search(&data, &params, output)
+        .map_err(say_what_to_type)
+        .with_context(|| path.display().to_string())?;
+    let total = started.elapsed().as_secs_f64();
+    let seconds = Seconds {
+        read,
+        tune: total - read,
+        total,
+    };
+    let collapsed = tuned.points.iter().filter(|p| p.collapsed).count();
+    if collapsed > 0 {
+        output.note(format!(
+            "note: {collapsed} of {} points collapsed (w = 0, or a mass of examples tied at the \
+             threshold) and were not considered",
+            tuned.points.len()
+        ));
+    }
+    output.report(&Report::new(args, &data, &params, tuned, seconds))
+}
+
+fn search(data: &Dataset, params: &TuneParams, output: Output) -> ubauc::Result<Tuned> {
+    let fits = "{wide_bar} {pos} of {len} fits, {eta} left";
+    let bar: Mutex<Option<(usize, Progress)>> = Mutex::new(None);
+    let advance = |done: usize, total: usize| {
+        if let Ok(mut bar) = bar.lock() {
+            let new = || (0, Progress::new(output, Some(total as u64), fits));
+            let (most, bar) = bar.get_or_insert_with(new);
+            *most = done.max(*most);
+            bar.at(*most as u64);
+        }
+    };
+    tune(data, None, params, Some(&advance))
+}
+
+/// The library's errors in the words of the command line. What depends on the data is no wrong usage.
+fn say_what_to_type(error: ubauc::Error) -> anyhow::Error {
+    match error {
+        ubauc::Error::Parameter {
+            name: "betas",
+            must,
+            value,
+        } => anyhow!("--betas {value}: must be {must}"),
+        ubauc::Error::Classes { what } => anyhow!("{what} (--folds)"),
+        other => other.into(),
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(skip)]
+    file: PathBuf,
+    n: usize,
+    n_pos: usize,
+    n_neg: usize,
+    d: usize,
+    folds: u32,
+    seed: u64,
+    intercept: bool,
+    scale: &'static str,
+    tolerance: f64,
+    one_standard_error: bool,
+    held_out: f64,
+    chosen: Point,
+    logistic_chosen: LogisticPoint,
+    verdict: Option<Verdict>,
+    points: Vec<Point>,
+    logistic: Vec<LogisticPoint>,
+    seconds: Seconds,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    read: f64,
+    tune: f64,
+    total: f64,
+}
+
+impl Report {
+    fn new(
+        args: &TuneArgs,
+        data: &Dataset,
+        params: &TuneParams,
+        tuned: Tuned,
+        seconds: Seconds,
+    ) -> Report {
+        Report {
+            file: args.input.file.clone(),
+            n: data.rows().len(),
+            n_pos: data.n_pos(),
+            n_neg: data.n_neg(),
+            d: data.rows().cols(),
+            folds: params.folds,
+            seed: params.seed,
+            intercept: params.intercept,
+            scale: match args.scale {
+                ScaleName::None => "none",
+                ScaleName::Maxabs => "maxabs",
+                ScaleName::Standard => "standard",
+            },
+            tolerance: params.tolerance,
+            one_standard_error: params.one_standard_error,
+            held_out: params.held_out,
+            chosen: tuned.best().clone(),
+            logistic_chosen: tuned.best_logistic().clone(),
+            verdict: tuned.verdict,
+            points: tuned.points,
+            logistic: tuned.logistic,
+            seconds,
+        }
+    }
+
+    /// The options of `ubauc train` for the choice.
+    fn options(&self) -> String {
+        let Point { beta, gamma, .. } = self.chosen;
+        let kind = kind(self.chosen.least_squares);
+        let mut options = format!("--beta {beta} --gamma {gamma:e} --least-squares {kind}");
+        if self.intercept {
+            options += " --intercept";
+        }
+        options + &self.scaling()
+    }
+
+    /// The same for logistic regression.
+    fn logistic_options(&self) -> String {
+        let gamma = self.logistic_chosen.gamma;
+        format!("--algorithm logistic --gamma {gamma:e}{}", self.scaling())
+    }
+
+    /// Always said: what `train` does without it depends on its other options.
+    fn scaling(&self) -> String {
+        format!(" --scale {}", self.scale)
+    }
+
+    /// Logistic regression is better, and not by chance.
+    fn worse(&self) -> bool {
+        let test = self.verdict.as_ref().map(|verdict| &verdict.test);
+        test.is_some_and(|test| test.p < SIGNIFICANT && test.difference < 0.0)
+    }
+
+    /// One sentence to act on.
+    fn advice(&self) -> String {
+        let Some(Verdict {
+            ours,
+            logistic,
+            test,
+        }) = &self.verdict
+        else {
+            let ours = self.chosen.judged.auc;
+            let theirs = self.logistic_chosen.judged.auc;
+            return format!(
+                "Use {}: mean AUC {ours:.4} over the folds, logistic regression {theirs:.4}; \
+                 nothing was held out to test the difference.",
+                self.options()
+            );
+        };
+        let n = thousands((ours.n_pos + ours.n_neg) as u64);
+        let what = format!(
+            "on {n} examples held out ba-UBAUC has an AUC of {:.4} and logistic regression {:.4} \
+             (difference {:+.4}, 95 % interval {:+.4} to {:+.4}, p {})",
+            ours.auc,
+            logistic.auc,
+            test.difference,
+            test.ci95[0],
+            test.ci95[1],
+            p_value(test.p)
+        );
+        let options = self.options();
+        if self.worse() {
+            let logistic = self.logistic_options();
+            format!("Use {logistic}: it is better than {options}; {what}.")
+        } else if test.p >= SIGNIFICANT {
+            format!("Use {options}: {what}; no difference is shown, and either model will do.")
+        } else {
+            format!("Use {options}: {what}; it is better than logistic regression.")
+        }
+    }
+}
+
+fn kind(kind: LeastSquares) -> &'static str {
+    match kind {
+        LeastSquares::Plain => "plain",
+        LeastSquares::Balanced => "balanced",
+    }
+}
+
+/// A p value below this is taken for more than chance.
+const SIGNIFICANT: f64 = 0.05;
+/// Points shown to a person; JSON has them all.
+const SHOWN: usize = 10;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut best: Vec<&Point> = self.points.iter().collect();
+        // Collapsed ones last: they cannot be chosen, whatever their AUC.
+        best.sort_by(|a, b| {
+            let order = b.judged.auc.total_cmp(&a.judged.auc);
+            a.collapsed.cmp(&b.collapsed).then(order)
+        });
+        let head = [
+            "least squares",
+            "beta",
+            "gamma",
+            "AUC",
+            "std. error",
+            "tied",
+            "",
+        ];
+        let mut table = Table::head(head);
+        let mut row = |point: &Point| {
+            let mark = match (*point == self.chosen, point.collapsed) {
+                (true, _) => "chosen",
+                (_, true) => "collapsed",
+                _ => "",
+            };
+            table.row([
+                kind(point.least_squares).to_string(),
+                point.beta.to_string(),
+                format!("{:e}", point.gamma),
+                number(point.judged.auc),
+                number(point.judged.standard_error),
+                format!("{:.2} %", 100.0 * point.tied_share),
+                mark.to_string(),
+            ]);
+        };
+        let shown = &best[..best.len().min(SHOWN)];
+        shown.iter().for_each(|point| row(point));
+        if !shown.contains(&&self.chosen) {
+            row(&self.chosen);
+        }
+        let LogisticPoint { gamma, judged } = &self.logistic_chosen;
+        table.row([
+            "logistic".to_string(),
+            String::new(),
+            format!("{gamma:e}"),
+            number(judged.auc),
+            number(judged.standard_error),
+            String::new(),
+            "its best".to_string(),
+        ]);
+        write!(f, "{table}")?;
+        if let more @ 1.. = best.len().saturating_sub(SHOWN) {
+            writeln!(f, "… {more} more (all with --json)")?;
+        }
+        if let Some(Verdict { ours, logistic, .. }) = &self.verdict {
+            let mut table = Table::head(["held out", "AUC", "95 % interval"]);
+            for (name, auc) in [("ours", ours), ("logistic", logistic)] {
+                table.row([name.to_string(), number(auc.auc), interval(auc.ci95)]);
+            }
+            write!(f, "\n{table}")?;
+        }
+        writeln!(f, "\n{}", self.advice())?;
+        let file = self.file.display();
+        let options = match self.worse() {
+            true => self.logistic_options(),
+            false => self.options(),
+        };
+        match file.to_string().as_str() {
+            "-" => Ok(()),
+            file => writeln!(f, "\n  ubauc train {file} {options}"),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! How many examples may be tied at λ before a model counts as collapsed.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rayon::prelude::*;
+
+use crate::data::rows::{Row, Rows};
+
+/// The largest number of these rows that have the same features, zeros stored or not: they are tied
+/// by every model. O(nnz).
+pub(super) fn largest_group(rows: &Rows, of: &[usize]) -> usize {
+    let mut hashes: Vec<u64> = of
+        .par_iter()
+        .with_min_len(1024)
+        .map(|&i| hash(rows.row(i)))
+        .collect();
+    hashes.par_sort_unstable();
+    hashes
+        .chunk_by(|a, b| a == b)
+        .map(<[u64]>::len)
+        .max()
+        .unwrap_or(0)
+}
+
+fn hash(row: Row<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    row.for_each(|j, x| {
+        if x != 0.0 {
+            (j, x.to_bits()).hash(&mut hasher);
+        }
+    });
+    hasher.finish()
+}
+
+/// The most examples of n, with d features, that may be tied at λ without a collapse.
+pub(super) fn allowed(n: usize, d: usize, largest_group: usize) -> usize {
+    (n / 100).max((d + 10).min(n / 4)).max(largest_group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::rows::{Csr, Dense};
+
+    #[test]
+    fn the_same_features_are_counted_however_they_are_stored() {
+        let values = vec![1.0, 0.0, 0.0, 2.0, 1.0, -0.0, 0.0, 2.0, 0.0, 2.0];
+        let dense = Rows::Dense(Dense::new(values, 5, 2).unwrap());
+        assert_eq!(largest_group(&dense, &[0, 1, 2, 3, 4]), 3);
+        assert_eq!(largest_group(&dense, &[0, 1, 2]), 2);
+        assert_eq!(largest_group(&dense, &[]), 0);
+        let (indptr, indices) = (vec![0, 1, 3, 4], vec![1, 0, 1, 0]);
+        let csr = Csr::new(indptr, indices, vec![2.0, 0.0, 2.0, 2.0], 2).unwrap();
+        assert_eq!(largest_group(&Rows::Csr(csr), &[0, 1, 2]), 2);
+    }
+
+    #[test]
+    fn one_in_a_hundred_unless_so_many_must_be_tied() {
+        assert_eq!(allowed(26_000, 123, 5), 260);
+        assert_eq!(allowed(768, 8, 1), 18);
+        assert_eq!(allowed(1000, 5000, 1), 250);
+        assert_eq!(allowed(1000, 1, 500), 500);
+    }
+}
