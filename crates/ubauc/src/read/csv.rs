@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use csv::ByteRecord;
 use rayon::prelude::*;
@@ -23,76 +24,132 @@ use crate::{Error, Result};
 /// Blocks taken from the stream before they are parsed side by side.
 const BATCH: usize = 16;
 
+/// Records of a part where one thread reads them in sequence.
+const PART: usize = 4096;
+
 /// Which fields of a record are what.
 pub(super) struct Columns {
     /// All names in the file.
     pub(super) names: Vec<String>,
-    pub(super) label: usize,
-    /// The fields to read as numbers, in the order asked for.
-    pub(super) features: Vec<usize>,
+    /// `None` if there is none and none is wanted.
+    pub(super) label: Option<usize>,
+    want: Want,
+    /// The fields to read as numbers, in the order asked for; `None` is a column of zeros.
+    pub(super) features: Vec<Option<usize>>,
+    feature_names: Vec<String>,
+    pub(super) notices: Arc<[String]>,
+}
+
+/// Are labels read?
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    Labels,
+    /// The column of labels is passed over, if there is one.
+    NoLabels,
 }
 
 impl Columns {
     /// Finds the label and the features by name.
     pub(super) fn find(
         names: Vec<String>,
+        want: Want,
         path: &Path,
         options: &ReadOptions<'_>,
     ) -> Result<Columns> {
-        let position = |wanted: &str, what: &str| match names.iter().position(|n| n == wanted) {
+        let place = |wanted: &str| match names.iter().position(|n| n == wanted) {
             Some(at) if names[at + 1..].iter().any(|n| n == wanted) => {
                 Err(whole(path, format!("two columns are called '{wanted}'")))
             }
-            Some(at) => Ok(at),
-            None => Err(missing(wanted, what, &names, path, options)),
+            found => Ok(found),
         };
-        let label = position(&options.label, "label")?;
+        let must = |wanted: &String, what: &str| {
+            place(wanted)?.ok_or_else(|| missing(&[wanted], what, &names, path, options))
+        };
+        let label = match want {
+            Want::Labels => Some(must(&options.label, "label")?),
+            Want::NoLabels => names.iter().position(|n| *n == options.label),
+        };
         let ignored = options
             .ignore
             .iter()
-            .map(|name| position(name, "ignored"))
+            .map(|name| must(name, "ignored"))
             .collect::<Result<Vec<_>>>()?;
-        let features: Vec<usize> = match &options.columns {
-            Some(wanted) => wanted
-                .iter()
-                .map(|name| position(name, "feature"))
-                .collect::<Result<_>>()?,
+        let is_free = |j: &usize| Some(*j) != label && !ignored.contains(j);
+        let mut notices = Vec::new();
+        let (features, feature_names): (Vec<Option<usize>>, Vec<String>) = match &options.columns {
+            Some(wanted) => {
+                let found = wanted
+                    .iter()
+                    .map(|name| place(name))
+                    .collect::<Result<Vec<_>>>()?;
+                let lacking: Vec<&String> = wanted
+                    .iter()
+                    .zip(&found)
+                    .filter(|(_, at)| at.is_none())
+                    .map(|(name, _)| name)
+                    .collect();
+                if !lacking.is_empty() {
+                    if !options.missing_zero {
+                        return Err(missing(&lacking, "feature", &names, path, options));
+                    }
+                    let lacking = quoted(&lacking);
+                    notices.push(format!("lacks columns, taken as zeros: {lacking}"));
+                }
+                (found, wanted.clone())
+            }
             None => (0..names.len())
-                .filter(|j| *j != label && !ignored.contains(j))
-                .collect(),
+                .filter(is_free)
+                .map(|j| (Some(j), names[j].clone()))
+                .unzip(),
         };
+        if options.notice_others {
+            let others: Vec<&String> = (0..names.len())
+                .filter(|j| is_free(j) && !features.contains(&Some(*j)))
+                .map(|j| &names[j])
+                .collect();
+            if !others.is_empty() {
+                notices.push(format!("columns not used: {}", quoted(&others)));
+            }
+        }
         if features.is_empty() {
             return Err(whole(path, "no columns besides the label"));
         }
         Ok(Columns {
             names,
             label,
+            want,
             features,
+            feature_names,
+            notices: notices.into(),
         })
     }
 
     pub(super) fn feature_names(&self) -> Vec<String> {
-        self.features
-            .iter()
-            .map(|&j| self.names[j].clone())
-            .collect()
+        self.feature_names.clone()
     }
+}
+
+/// `'a', 'b'`, at most twelve of them.
+fn quoted(names: &[&String]) -> String {
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(12)
+        .map(|n| format!("'{}'", n.escape_debug()))
+        .collect();
+    if names.len() > shown.len() {
+        shown.push("…".to_string());
+    }
+    shown.join(", ")
 }
 
 /// Names the columns there are, and says so when the first line is not a header at all.
 fn missing(
-    wanted: &str,
+    wanted: &[&String],
     what: &str,
     names: &[String],
     path: &Path,
     options: &ReadOptions<'_>,
 ) -> Error {
-    let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
-    let more = if names.len() > shown.len() {
-        ", …"
-    } else {
-        ""
-    };
     let numbers = names
         .iter()
         .all(|n| labels::number(n.trim().as_bytes()).is_some());
@@ -101,89 +158,157 @@ fn missing(
     } else {
         ""
     };
-    let what = format!(
-        "no {what} column '{wanted}'; columns are {}{more}{hint}",
-        shown
-            .iter()
-            .map(|n| format!("'{}'", n.escape_debug()))
-            .collect::<Vec<_>>()
-            .join(", ")
-    );
+    let plural = if wanted.len() > 1 { "s" } else { "" };
+    let (wanted, all) = (quoted(wanted), quoted(&names.iter().collect::<Vec<_>>()));
+    let what = format!("no {what} column{plural} {wanted}; columns are {all}{hint}");
     whole(path, what)
 }
 
 /// The values and label codes of some records.
 #[derive(Default)]
-struct Part {
+pub(super) struct Part {
     dictionary: Dictionary,
     codes: Vec<u32>,
     values: Vec<f64>,
+    records: usize,
+}
+
+impl Part {
+    /// The features alone.
+    pub(super) fn into_rows(self, columns: &Columns) -> Result<Rows> {
+        let dense = Dense::new(self.values, self.records, columns.features.len())?;
+        Ok(Rows::smaller_of_dense(dense))
+    }
 }
 
 /// Reads a stream of CSV text.
 pub(super) fn read_blocks(
-    mut blocks: Blocks<impl Read + Send>,
+    blocks: Blocks<impl Read>,
     path: &Path,
     options: &ReadOptions<'_>,
 ) -> Result<Examples> {
+    let mut parts: Vec<Part> = Vec::new();
+    let columns = each_part(
+        blocks,
+        Want::Labels,
+        path,
+        options,
+        |part, _| Ok(part),
+        |part| {
+            parts.push(part);
+            Ok::<(), Error>(())
+        },
+    )?;
+    join(parts, columns, path)
+}
+
+/// Reads a stream of CSV text part by part: `convert` runs on all threads, `take` in order.
+pub(super) fn each_part<T: Send, E: From<Error>>(
+    mut blocks: Blocks<impl Read>,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+    convert: impl Fn(Part, &Columns) -> Result<T> + Sync,
+    mut take: impl FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<Columns, E> {
     let head = blocks.peek()?;
     if head.is_empty() {
-        return Err(whole(path, "the file is empty"));
+        return Err(whole(path, "the file is empty").into());
     }
     if head.contains(&0) {
-        return Err(whole(
-            path,
-            "is not text; expected svmlight or CSV, perhaps compressed",
-        ));
+        let what = "is not text; expected svmlight or CSV, perhaps compressed";
+        return Err(whole(path, what).into());
     }
     let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(head));
     let Some(mut first) = blocks.next_block()? else {
-        return Err(whole(path, "the file is empty"));
+        return Err(whole(path, "the file is empty").into());
     };
-    let columns = header(&mut first, delimiter, path, options)?;
-    let mut parts: Vec<Part> = Vec::new();
-    let mut pending = Some(first);
-    loop {
-        let mut batch: Vec<Block> = pending.take().into_iter().collect();
-        let mut quoted = batch.pop_if(|block| block.text.contains(&b'"'));
-        while quoted.is_none() && batch.len() < BATCH {
-            match blocks.next_block()? {
-                Some(block) if memchr::memchr(b'"', &block.text).is_some() => quoted = Some(block),
-                Some(block) => batch.push(block),
-                None => break,
-            }
-        }
-        let at_end = batch.len() < BATCH;
-        let parsed: Vec<Result<Part>> = batch
+    let columns = header(&mut first, want, delimiter, path, options)?;
+    let mut batch = blocks.divide(first);
+    while !batch.is_empty() {
+        let quote = batch
+            .iter()
+            .position(|block| memchr::memchr(b'"', &block.text).is_some());
+        let quoted = batch.split_off(quote.unwrap_or(batch.len()));
+        let parsed: Vec<Result<T>> = batch
             .par_iter()
             .map(|block| {
+                let mut part = Part::default();
                 let reader = block.text.as_slice();
-                read_records(reader, block.first_line, delimiter, &columns, path, |_| ())
+                read_records(
+                    reader,
+                    block.first_line,
+                    delimiter,
+                    &columns,
+                    path,
+                    |_, one| one(&mut part),
+                )?;
+                convert(part, &columns)
             })
             .collect();
         // In order, so that the first error of the file is the one told.
         for part in parsed {
-            parts.push(part?);
+            take(part?)?;
         }
-        if let Some(Block { text, first_line }) = quoted {
-            let mut rest = Rest {
-                text: text.into(),
-                blocks: &mut blocks,
-                handed_out: 0,
-                max_record: options.max_line,
-                failed: None,
-            };
-            let part = read_records(&mut rest, first_line, delimiter, &columns, path, |rest| {
-                rest.handed_out = 0;
-            });
-            parts.push(rest.failed.map_or(part, Err)?);
+        if let Some(first_line) = quoted.first().map(|block| block.first_line) {
+            let text = quoted.into_iter().flat_map(|block| block.text).collect();
+            read_rest(text, first_line, delimiter, &columns, &mut blocks, |part| {
+                take(convert(part, &columns)?)
+            })?;
             break;
         }
-        if at_end {
-            break;
-        }
+        batch = blocks.next_blocks(BATCH)?;
     }
-    join(parts, columns, path)
+    Ok(columns)
+}
+
+/// Reads the rest of a stream in sequence, from a text with a quote on.
+fn read_rest<E: From<Error>>(
+    text: VecDeque<u8>,
+    first_line: u64,
+    delimiter: u8,
+    columns: &Columns,
+    blocks: &mut Blocks<impl Read>,
+    mut take: impl FnMut(Part) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let path = blocks.path().to_path_buf();
+    let max_record = blocks.max_line();
+    let mut rest = Rest {
+        text,
+        blocks,
+        handed_out: 0,
+        since_record: 0,
+        max_record,
+        failed: None,
+    };
+    let mut part = Part::default();
+    let read: std::result::Result<(), E> = read_records(
+        &mut rest,
+        first_line,
+        delimiter,
+        columns,
+        &path,
+        |csv, one| {
+            one(&mut part)?;
+            let at = csv.position().byte();
+            let rest = csv.get_mut();
+            rest.since_record = 0;
+            // Nothing more is there yet, but perhaps the second byte of a line end.
+            let drained = rest.text.is_empty() && rest.handed_out <= at + 1;
+            if drained || part.records >= PART {
+                take(std::mem::take(&mut part))?;
+            }
+            Ok::<(), E>(())
+        },
+    );
+    if let Some(error) = rest.failed {
+        return Err(error.into());
+    }
+    read?;
+    if part.records > 0 {
+        take(part)?;
+    }
+    Ok(())
 }
 
 /// The separator that occurs most often in the first line.
@@ -210,6 +335,7 @@ fn reader<R: Read>(text: R, delimiter: u8) -> csv::Reader<R> {
 /// Takes the header off the first block, or makes one up.
 fn header(
     first: &mut Block,
+    want: Want,
     delimiter: u8,
     path: &Path,
     options: &ReadOptions<'_>,
@@ -233,38 +359,42 @@ fn header(
             .map(|name| String::from_utf8_lossy(name).trim().to_string())
             .collect()
     };
-    Columns::find(names, path, options)
+    Columns::find(names, want, path, options)
 }
 
-/// Reads records to the end of `text`, whose first line has the number `first_line`; the source
-/// is told of every record.
-fn read_records<R: Read>(
+/// Reads records to the end of `text`, whose first line has the number `first_line`; `each` is
+/// given the reader and what adds the record to a part.
+fn read_records<R: Read, E: From<Error>>(
     text: R,
     first_line: u64,
     delimiter: u8,
     columns: &Columns,
     path: &Path,
-    record_read: impl Fn(&mut R),
-) -> Result<Part> {
+    mut each: impl FnMut(
+        &mut csv::Reader<R>,
+        &dyn Fn(&mut Part) -> Result<()>,
+    ) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     let mut csv = reader(text, delimiter);
     let mut record = ByteRecord::new();
-    let mut part = Part::default();
     while csv
         .read_byte_record(&mut record)
         .map_err(|e| csv_error(e, path))?
     {
-        add_record(&mut part, &record, columns).map_err(|(field, what)| {
-            let line = record.position().map_or(1, csv::Position::line) + first_line - 1;
-            Wrong {
-                line,
-                column: field as u64 + 1,
-                what,
-            }
-            .at(path)
-        })?;
-        record_read(csv.get_mut());
+        let add = |part: &mut Part| {
+            add_record(part, &record, columns).map_err(|(field, what)| {
+                let line = record.position().map_or(1, csv::Position::line) + first_line - 1;
+                Wrong {
+                    line,
+                    column: field as u64 + 1,
+                    what,
+                }
+                .at(path)
+            })
+        };
+        each(&mut csv, &add)?;
     }
-    Ok(part)
+    Ok(())
 }
 
 /// Takes the label and the numbers of one record, or says which field is wrong, and how.
@@ -280,19 +410,26 @@ fn add_record(
             format!("{fields} fields, the header has {expected}"),
         ));
     }
-    let label = record[columns.label].trim_ascii();
-    let code = match part.dictionary.find(label) {
-        Some(code) => code,
-        None => new_label(&mut part.dictionary, label).map_err(|what| (columns.label, what))?,
-    };
-    for &j in &columns.features {
+    if let (Want::Labels, Some(at)) = (columns.want, columns.label) {
+        let label = record[at].trim_ascii();
+        let code = match part.dictionary.find(label) {
+            Some(code) => code,
+            None => new_label(&mut part.dictionary, label).map_err(|what| (at, what))?,
+        };
+        part.codes.push(code);
+    }
+    for j in &columns.features {
+        let Some(j) = *j else {
+            part.values.push(0.0);
+            continue;
+        };
         let field = record[j].trim_ascii();
         match labels::number(field) {
             Some(value) => part.values.push(value),
             None => return Err((j, why_not_a_number(field, &columns.names[j]))),
         }
     }
-    part.codes.push(code);
+    part.records += 1;
     Ok(())
 }
 
@@ -338,15 +475,17 @@ fn csv_error(error: csv::Error, path: &Path) -> Error {
 struct Rest<'a, R> {
     text: VecDeque<u8>,
     blocks: &'a mut Blocks<R>,
-    /// Bytes since the last record.
-    handed_out: usize,
+    /// Bytes handed out so far …
+    handed_out: u64,
+    /// … and since the last record.
+    since_record: usize,
     max_record: usize,
     failed: Option<Error>,
 }
 
 impl<R: Read> Rest<'_, R> {
     fn refill(&mut self) -> Result<()> {
-        if self.handed_out > self.max_record {
+        if self.since_record > self.max_record {
             return Err(self.blocks.refuse(format!(
                 "a quote is not closed within {} bytes (the limit is max-line)",
                 self.max_record
@@ -365,7 +504,8 @@ impl<R: Read> Read for Rest<'_, R> {
             self.failed = self.refill().err();
         }
         let n = self.text.read(buffer)?;
-        self.handed_out += n;
+        self.handed_out += n as u64;
+        self.since_record += n;
         Ok(n)
     }
 }
@@ -390,6 +530,6 @@ fn join(parts: Vec<Part>, columns: Columns, path: &Path) -> Result<Examples> {
         rows,
         labels,
         names: columns.feature_names(),
-        notices: Vec::new(),
+        notices: columns.notices.to_vec(),
     })
 }

@@ -13,7 +13,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::csv::Columns;
+use super::csv::{Columns, Want};
 use super::{ReadOptions, Wrong, shown, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
@@ -24,7 +24,12 @@ use crate::{Error, Result};
 const CHUNK: usize = 1 << 14;
 
 /// Reads a whole file.
-pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
+pub(super) fn read_file(
+    file: File,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<Examples> {
     let bytes = file.metadata().map_or(0, |m| m.len());
     let broken = |error: ParquetError| whole(path, format!("damaged Parquet file: {error}"));
     let reader = SerializedFileReader::new(file).map_err(broken)?;
@@ -34,7 +39,7 @@ pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> R
         .iter()
         .map(|column| column.path().string())
         .collect();
-    let columns = Columns::find(names, path, options)?;
+    let columns = Columns::find(names, want, path, options)?;
     let mut dictionary = Dictionary::default();
     let mut codes = Vec::new();
     let mut values: Vec<f64> = Vec::new();
@@ -44,10 +49,15 @@ pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> R
         let group = reader.get_row_group(group).map_err(broken)?;
         let first_row = codes.len();
         let place = Place { path, first_row };
-        label_column(&*group, columns.label, &place, &mut dictionary, &mut codes)?;
+        match columns.label.filter(|_| want == Want::Labels) {
+            Some(label) => label_column(&*group, label, &place, &mut dictionary, &mut codes)?,
+            None => no_labels(&*group, &mut dictionary, &mut codes),
+        }
         let n = codes.len() - first_row;
         values.resize(codes.len() * d, 0.0);
-        for (j, &column) in columns.features.iter().enumerate() {
+        for (j, column) in columns.features.iter().enumerate() {
+            // What the file lacks stays zero.
+            let Some(column) = *column else { continue };
             let cells = values[first_row * d..].iter_mut().skip(j).step_by(d);
             number_column(&*group, column, &place, n, cells)?;
         }
@@ -64,8 +74,15 @@ pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> R
         rows,
         labels,
         names: columns.feature_names(),
-        notices: Vec::new(),
+        notices: columns.notices.to_vec(),
     })
+}
+
+/// One nameless class for every row.
+fn no_labels(group: &dyn RowGroupReader, dictionary: &mut Dictionary, codes: &mut Vec<u32>) {
+    let code = dictionary.find(b"").or_else(|| dictionary.insert(b""));
+    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+    codes.resize(codes.len() + rows, code.unwrap_or(0));
 }
 
 /// Where a row group stands, for messages: line and column are row and column of the table.
