@@ -1,14 +1,19 @@
 //! The program `ubauc`: arguments, the library, a report.
 
+mod algorithm;
 mod args;
 mod bound;
+mod choose;
 mod compare;
 mod data;
 mod demo;
 mod evaluate;
 mod input;
 mod output;
+mod predict;
 mod progress;
+mod scoring;
+mod train;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -38,6 +43,8 @@ fn run(cli: &Cli) -> Result<()> {
         .context("cannot start the threads")?;
     match &cli.command {
         Command::Demo(args) => demo::run(args, cli.common.seed, output),
+        Command::Train(args) => train::run(args, output),
+        Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
