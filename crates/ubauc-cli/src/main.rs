@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         // `ubauc … | head` has had enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "ubauc: {error:#}");
+            let _ = writeln!(io::stderr(), "ubauc: {}", message(&error));
             exit_code(&error)
         }
     }
@@ -50,6 +50,19 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Bound(args) => bound::run(args, output),
         Command::Data(args) => data::run(args, cli.common.seed, output),
     }
+}
+
+/// An error with its causes, each once: some tell their cause themselves.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// 2 for what was typed wrong, 1 for what went wrong.

@@ -102,7 +102,8 @@ fn name_of(value: impl ValueEnum) -> String {
     known.map_or_else(String::new, |v| v.get_name().to_string())
 }
 
-/// A share of examples tied at λ from which on the model counts as collapsed.
+/// A share of examples tied at λ from which on the model counts as collapsed, if they are more
+/// than d + 1: so many may be tied at any optimum.
 const COLLAPSED: f64 = 0.01;
 
 pub(crate) fn run(args: &TrainArgs, output: Output) -> Result<()> {
@@ -394,7 +395,10 @@ fn warn(trained: &Trained, problem: &Problem, n: usize, output: Output) {
             "warning: all weights are 0: every example has the same score and AUC is 0.5; \
              a larger --beta or a smaller --gamma lets the features speak",
         );
-    } else if let Some(tied) = trained.tied.filter(|t| *t as f64 > COLLAPSED * n as f64) {
+    } else if let Some(tied) = trained
+        .tied
+        .filter(|t| *t as f64 > COLLAPSED * n as f64 && *t > trained.weights.len() + 1)
+    {
         let share = 100.0 * tied as f64 / n as f64;
         output.note(format!(
             "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \
@@ -408,6 +412,10 @@ fn warn(trained: &Trained, problem: &Problem, n: usize, output: Output) {
             "warning: with gamma = 0 and features that depend on each other the gap is an \
              estimate, not a proof; a small --gamma proves it",
         ),
+        stop if trained.rounds.is_some() => output.note(format!(
+            "warning: not converged ({stop}): block descent may stop short of the optimum; \
+             --solver newton does not"
+        )),
         stop => output.note(format!(
             "warning: not converged ({stop}): the gap is {}, asked for was {:e}; scale the \
              features (--scale maxabs), allow more steps (--max-newton) or a larger --tolerance",

@@ -8,4 +8,6 @@ mod data;
 mod demo;
 mod evaluate;
 mod every_command;
+mod predict;
 mod process;
+mod train;
