@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::model::LinearModel;
 use ubauc::read::{self, Batch};
 
 use crate::args::WrongUsage;
@@ -59,6 +60,33 @@ struct Scored {
     overflow: Option<f64>,
 }
 
+impl Scored {
+    /// Scores a batch; classes are written if they have names here.
+    fn new(batch: Batch, model: &LinearModel, classes: Option<&[String; 2]>) -> Scored {
+        let scores = scoring::scores(&model.weights, model.intercept, &batch.rows);
+        let mut text = String::with_capacity(24 * scores.len());
+        let mut positive = 0;
+        for &score in &scores {
+            let is_positive = score >= model.threshold;
+            positive += u64::from(is_positive);
+            // Writing to a string cannot fail.
+            let _ = match classes {
+                Some(names) => writeln!(text, "{score},{}", names[usize::from(is_positive)]),
+                None => writeln!(text, "{score}"),
+            };
+        }
+        Scored {
+            text,
+            rows: scores.len() as u64,
+            positive,
+            cols: batch.rows.cols(),
+            is_table: batch.is_table,
+            batch_notices: batch.notices,
+            overflow: scores.into_iter().find(|s| !s.is_finite()),
+        }
+    }
+}
+
 pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     let to_stdout = is_stdout(&args.output);
     if to_stdout && output.json {
@@ -73,29 +101,8 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     let mut model = scoring::load(&args.model)?.model;
     model.threshold = args.threshold.unwrap_or(model.threshold);
     let quoted = model.classes.each_ref().map(|class| csv_field(class));
-    let each = |batch: Batch| {
-        let scores = scoring::scores(&model.weights, model.intercept, &batch.rows);
-        let mut text = String::with_capacity(24 * scores.len());
-        let mut positive = 0;
-        for &score in &scores {
-            let is_positive = score >= model.threshold;
-            positive += u64::from(is_positive);
-            // Writing to a string cannot fail.
-            let _ = match args.classes {
-                true => writeln!(text, "{score},{}", quoted[usize::from(is_positive)]),
-                false => writeln!(text, "{score}"),
-            };
-        }
-        Scored {
-            text,
-            rows: scores.len() as u64,
-            positive,
-            cols: batch.rows.cols(),
-            is_table: batch.is_table,
-            batch_notices: batch.notices,
-            overflow: scores.into_iter().find(|s| !s.is_finite()),
-        }
-    };
+    let quoted = args.classes.then_some(&quoted);
+    let each = |batch: Batch| Scored::new(batch, &model, quoted);
     let wanted = Wanted {
         columns: (!model.names.is_empty()).then(|| model.names.clone()),
         missing_zero: args.missing_zero,

@@ -136,19 +136,7 @@ pub(crate) fn run(args: &TrainArgs, output: Output) -> Result<()> {
             weighted_auc(&scores, data.positive(), weights).map(|a| (a.auc, a.ci95))?
         }
     };
-    let test_auc = match &test {
-        None => None,
-        Some(test) => {
-            let scores = scoring::scores(&trained.weights, trained.intercept, test.rows());
-            let found = auc(&scores, test.positive())?;
-            Some(TestAuc {
-                auc: found.auc,
-                ci95: found.ci95,
-                n_pos: found.n_pos,
-                n_neg: found.n_neg,
-            })
-        }
-    };
+    let test_auc = test.map(|test| TestAuc::of(&trained, &test)).transpose()?;
     if let Some(path) = &args.model {
         saved.save(path)?;
     }
@@ -279,7 +267,11 @@ fn read_training(
     };
     let choice = args.classes.choice();
     let in_file = || path.display().to_string();
-    let binary = examples.labels.binary(&choice).with_context(in_file)?;
+    let mut binary = examples.labels.binary(&choice).with_context(in_file)?;
+    if let (Choice::Partition(seed), true) = (&choice, binary.names[0] == binary.names[1]) {
+        // Halves of one size would have one name.
+        binary.names = ["negative", "positive"].map(|side| format!("{side} of partition {seed}"));
+    }
     let sides = ClassSides::new(&examples.labels, &binary, &choice);
     let data = Dataset::new(examples.rows, binary, examples.names).with_context(in_file)?;
     Ok((data, weights, sides))
@@ -440,6 +432,19 @@ struct TestAuc {
     ci95: [f64; 2],
     n_pos: usize,
     n_neg: usize,
+}
+
+impl TestAuc {
+    fn of(trained: &Trained, test: &Dataset) -> Result<TestAuc> {
+        let scores = scoring::scores(&trained.weights, trained.intercept, test.rows());
+        let found = auc(&scores, test.positive())?;
+        Ok(TestAuc {
+            auc: found.auc,
+            ci95: found.ci95,
+            n_pos: found.n_pos,
+            n_neg: found.n_neg,
+        })
+    }
 }
 
 #[derive(Serialize)]
