@@ -193,7 +193,10 @@ impl ScoreArgs {
         let examples = self.format.read(path, Wanted::columns(wanted), output)?;
         let is_svmlight = examples.names.is_empty();
         let columns = match (is_svmlight, self.feature) {
-            (true, Some(index)) => vec![self.feature_column(index, &examples)?],
+            (true, Some(index)) => {
+                let column = self.feature_column(index, &examples);
+                vec![column.with_context(|| path.display().to_string())?]
+            }
             (true, None) => bail!(
                 "{}: holds examples, not scores; choose one feature as the score (--feature INDEX)",
                 path.display()
@@ -212,8 +215,12 @@ impl ScoreArgs {
     /// A feature by its index in the file.
     fn feature_column(&self, index: usize, examples: &Examples) -> Result<Vec<f64>> {
         let first = usize::from(!self.format.zero_based);
-        let last = examples.rows.cols() + first - 1;
-        if index < first || index > last {
+        let end = examples.rows.cols() + first;
+        if end == first {
+            bail!("--feature {index}: the file has labels only");
+        }
+        if index < first || index >= end {
+            let last = end - 1;
             bail!("--feature {index}: the file has features {first} to {last}");
         }
         Ok(examples.rows.column(index - first))

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // also in the helpers of tests
 
+mod bad_files;
 mod bound;
 mod compare;
 mod data;

@@ -78,9 +78,12 @@ impl fmt::Display for Summary {
         let mut facts = Facts::default();
         facts.add("rows", thousands(self.rows as u64));
         facts.add("features", thousands(self.d as u64));
-        let share = 100.0 * self.stored_entries as f64 / (self.rows as f64 * self.d as f64);
-        let stored = thousands(self.stored_entries as u64);
-        facts.add("stored entries", format!("{stored} ({share:.3} % of all)"));
+        let mut stored = thousands(self.stored_entries as u64);
+        if self.d > 0 {
+            let share = 100.0 * self.stored_entries as f64 / (self.rows as f64 * self.d as f64);
+            stored += &format!(" ({share:.3} % of all)");
+        }
+        facts.add("stored entries", stored);
         facts.add("classes", self.classes.len());
         writeln!(f, "{facts}")?;
         let mut table = Table::head(["class", "examples", "share"]);

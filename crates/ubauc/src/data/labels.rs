@@ -32,6 +32,16 @@ impl fmt::Display for Class {
 }
 
 impl Class {
+    /// For a message: printable and short.
+    fn shown(&self) -> String {
+        let text = self.to_string();
+        let mut short: String = text.chars().take(24).flat_map(char::escape_debug).collect();
+        if text.chars().nth(24).is_some() {
+            short.push('…');
+        }
+        short
+    }
+
     /// Numbers by value, text by its bytes; the two kinds never meet in one data set.
     fn order(&self, other: &Class) -> Ordering {
         match (self, other) {
@@ -178,7 +188,7 @@ impl Labels {
     fn refuse_one_class(&self) -> Result<()> {
         match self.classes.as_slice() {
             [only] => Err(Error::OneClass {
-                class: only.to_string(),
+                class: only.shown(),
                 n: self.codes.len(),
             }),
             _ => Ok(()),
@@ -192,7 +202,7 @@ impl Labels {
             .iter()
             .zip(&self.counts)
             .take(8)
-            .map(|(class, count)| format!("{class} ({count})"))
+            .map(|(class, count)| format!("{} ({count})", class.shown()))
             .collect();
         if self.classes.len() > parts.len() {
             parts.push("…".to_string());

@@ -13,11 +13,11 @@ use super::blocks::Blocks;
 use super::csv::{self, Want};
 use super::decompress::{self, Compression};
 use super::{
-    Counted, Format, ReadOptions, format_of, parquet_stream, read_head, read_parquet, svmlight,
-    whole,
+    Counted, Format, ReadOptions, format_of, parquet_stream, read_head, read_parquet,
+    refuse_no_text, svmlight, whole,
 };
+use crate::Error;
 use crate::data::rows::Rows;
-use crate::{Error, Result};
 
 /// Some rows of a file, in the order of the file.
 #[derive(Debug, Clone)]
@@ -54,6 +54,9 @@ pub fn batches<T: Send, E: From<Error>>(
         let head = read_head(&mut file).map_err(io_error)?;
         file.rewind().map_err(io_error)?;
         let is_plain = Compression::of(&head).is_none();
+        if is_plain {
+            refuse_no_text(&head, None, path)?;
+        }
         if is_plain && format_of(path, &head, options) == Format::Parquet {
             let examples = read_parquet(file, Want::NoLabels, path, options)?;
             return take(each(Batch {
@@ -91,7 +94,9 @@ pub fn batches_from<T: Send, E: From<Error>>(
         any.store(true, Ordering::Relaxed);
         each(batch)
     };
-    match format_of(name, blocks.peek()?, options) {
+    let head = blocks.peek()?;
+    refuse_no_text(head, compression, name)?;
+    match format_of(name, head, options) {
         Format::Svmlight => svmlight::each_block(
             blocks,
             options,
@@ -118,20 +123,16 @@ fn csv_batches<T: Send, E: From<Error>>(
     blocks: Blocks<impl Read>,
     options: &ReadOptions<'_>,
     each: impl Fn(Batch) -> T + Sync,
-    mut take: impl FnMut(T) -> std::result::Result<(), E>,
+    take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let path = blocks.path().to_path_buf();
-    let convert = |part: csv::Part, columns: &csv::Columns| -> Result<Option<T>> {
-        let rows = part.into_rows(columns)?;
-        Ok((!rows.is_empty()).then(|| {
-            each(Batch {
-                rows,
-                is_table: true,
-                notices: Arc::clone(&columns.notices),
-            })
+    let convert = |part: csv::Part, columns: &csv::Columns| {
+        Ok(each(Batch {
+            rows: part.into_rows(columns)?,
+            is_table: true,
+            notices: Arc::clone(&columns.notices),
         }))
     };
-    let take = |made: Option<T>| made.map_or(Ok(()), &mut take);
     csv::each_part(blocks, Want::NoLabels, &path, options, convert, take)?;
     Ok(())
 }

@@ -115,14 +115,19 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// Up to `most` blocks to be parsed side by side; none at the end.
-    pub(super) fn next_blocks(&mut self, most: usize) -> Result<Vec<Block>> {
+    /// Up to `most` blocks to be parsed side by side, none after one that `is_last`; none at the
+    /// end.
+    pub(super) fn next_blocks(
+        &mut self,
+        most: usize,
+        is_last: impl Fn(&Block) -> bool,
+    ) -> Result<Vec<Block>> {
         if self.live {
             let block = self.next_block()?;
             return Ok(block.map_or(Vec::new(), |block| self.divide(block)));
         }
         let mut batch = Vec::new();
-        while batch.len() < most {
+        while batch.len() < most && !batch.last().is_some_and(&is_last) {
             match self.next_block()? {
                 Some(block) => batch.push(block),
                 None => break,
@@ -152,16 +157,6 @@ impl<R: Read> Blocks<R> {
             rest = after;
         }
         pieces
-    }
-
-    /// An error at the line reached.
-    pub(super) fn refuse(&self, what: String) -> Error {
-        Wrong {
-            line: self.next_line,
-            column: 1,
-            what,
-        }
-        .at(&self.path)
     }
 
     fn hand_out(&mut self, rest: Vec<u8>) -> Result<Option<Block>> {
@@ -229,13 +224,18 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-/// Is there a whole line that is neither empty nor a comment?
+/// Is there a whole line that is neither empty nor a comment, with those that its quotes take in?
 fn has_data_line(text: &[u8]) -> bool {
     let whole = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
     let text = text[..whole].strip_prefix(BOM).unwrap_or(&text[..whole]);
+    let mut is_open = false;
     text.split(|&b| b == b'\n')
         .map(<[u8]>::trim_ascii)
-        .any(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .any(|line| {
+            is_open ^= count(line, b'"') % 2 == 1;
+            !is_open
+        })
 }
 
 /// What some editors put before the first character of a file.

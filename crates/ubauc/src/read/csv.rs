@@ -7,7 +7,7 @@
 //! for the owner of the data to decide.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use csv::ByteRecord;
 use rayon::prelude::*;
 
 use super::blocks::{Block, Blocks, count};
-use super::{ReadOptions, Wrong, shown, too_many_classes, whole};
+use super::{ReadOptions, Wrong, insert_label, shown, shown_up_to, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
@@ -57,9 +57,10 @@ impl Columns {
         options: &ReadOptions<'_>,
     ) -> Result<Columns> {
         let place = |wanted: &str| match names.iter().position(|n| n == wanted) {
-            Some(at) if names[at + 1..].iter().any(|n| n == wanted) => {
-                Err(whole(path, format!("two columns are called '{wanted}'")))
-            }
+            Some(at) if names[at + 1..].iter().any(|n| n == wanted) => Err(whole(
+                path,
+                format!("two columns are called {}", shown(wanted.as_bytes())),
+            )),
             found => Ok(found),
         };
         let must = |wanted: &String, what: &str| {
@@ -92,7 +93,7 @@ impl Columns {
                     if !options.missing_zero {
                         return Err(missing(&lacking, "feature", &names, path, options));
                     }
-                    let lacking = quoted(&lacking);
+                    let lacking = listed(&lacking, whole_name);
                     notices.push(format!("lacks columns, taken as zeros: {lacking}"));
                 }
                 (found, wanted.clone())
@@ -108,7 +109,7 @@ impl Columns {
                 .map(|j| &names[j])
                 .collect();
             if !others.is_empty() {
-                notices.push(format!("columns not used: {}", quoted(&others)));
+                notices.push(format!("columns not used: {}", listed(&others, short_name)));
             }
         }
         if features.is_empty() {
@@ -130,16 +131,22 @@ impl Columns {
 }
 
 /// `'a', 'b'`, at most twelve of them.
-fn quoted(names: &[&String]) -> String {
-    let mut shown: Vec<String> = names
-        .iter()
-        .take(12)
-        .map(|n| format!("'{}'", n.escape_debug()))
-        .collect();
+fn listed(names: &[&String], show: impl Fn(&String) -> String) -> String {
+    let mut shown: Vec<String> = names.iter().take(12).map(|name| show(name)).collect();
     if names.len() > shown.len() {
         shown.push("…".to_string());
     }
     shown.join(", ")
+}
+
+/// A name from the file, which may be anything.
+fn short_name(name: &String) -> String {
+    shown(name.as_bytes())
+}
+
+/// A name asked for.
+fn whole_name(name: &String) -> String {
+    shown_up_to(usize::MAX, name.as_bytes())
 }
 
 /// Names the columns there are, and says so when the first line is not a header at all.
@@ -159,7 +166,8 @@ fn missing(
         ""
     };
     let plural = if wanted.len() > 1 { "s" } else { "" };
-    let (wanted, all) = (quoted(wanted), quoted(&names.iter().collect::<Vec<_>>()));
+    let wanted = listed(wanted, whole_name);
+    let all = listed(&names.iter().collect::<Vec<_>>(), short_name);
     let what = format!("no {what} column{plural} {wanted}; columns are {all}{hint}");
     whole(path, what)
 }
@@ -212,9 +220,6 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
     mut take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<Columns, E> {
     let head = blocks.peek()?;
-    if head.is_empty() {
-        return Err(whole(path, "the file is empty").into());
-    }
     if head.contains(&0) {
         let what = "is not text; expected svmlight or CSV, perhaps compressed";
         return Err(whole(path, what).into());
@@ -224,31 +229,26 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
         return Err(whole(path, "the file is empty").into());
     };
     let columns = header(&mut first, want, delimiter, path, options)?;
+    let has_quote = |block: &Block| memchr::memchr(b'"', &block.text).is_some();
     let mut batch = blocks.divide(first);
     while !batch.is_empty() {
-        let quote = batch
-            .iter()
-            .position(|block| memchr::memchr(b'"', &block.text).is_some());
+        let quote = batch.iter().position(has_quote);
         let quoted = batch.split_off(quote.unwrap_or(batch.len()));
-        let parsed: Vec<Result<T>> = batch
+        let parsed: Vec<Result<Vec<T>>> = batch
             .par_iter()
             .map(|block| {
-                let mut part = Part::default();
-                let reader = block.text.as_slice();
-                read_records(
-                    reader,
-                    block.first_line,
-                    delimiter,
-                    &columns,
-                    path,
-                    |_, one| one(&mut part),
-                )?;
-                convert(part, &columns)
+                let (text, line) = (WholeText::new(&block.text), block.first_line);
+                let mut made = Vec::new();
+                read_records(text, line, delimiter, &columns, path, |part| {
+                    made.push(convert(part, &columns)?);
+                    Ok::<(), Error>(())
+                })?;
+                Ok(made)
             })
             .collect();
         // In order, so that the first error of the file is the one told.
-        for part in parsed {
-            take(part?)?;
+        for made in parsed {
+            made?.into_iter().try_for_each(&mut take)?;
         }
         if let Some(first_line) = quoted.first().map(|block| block.first_line) {
             let text = quoted.into_iter().flat_map(|block| block.text).collect();
@@ -257,7 +257,7 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
             })?;
             break;
         }
-        batch = blocks.next_blocks(BATCH)?;
+        batch = blocks.next_blocks(BATCH, has_quote)?;
     }
     Ok(columns)
 }
@@ -269,57 +269,41 @@ fn read_rest<E: From<Error>>(
     delimiter: u8,
     columns: &Columns,
     blocks: &mut Blocks<impl Read>,
-    mut take: impl FnMut(Part) -> std::result::Result<(), E>,
+    take: impl FnMut(Part) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let path = blocks.path().to_path_buf();
     let max_record = blocks.max_line();
     let mut rest = Rest {
         text,
         blocks,
-        handed_out: 0,
         since_record: 0,
         max_record,
+        last: Vec::new(),
+        total: 0,
+        guard: None,
         failed: None,
     };
-    let mut part = Part::default();
-    let read: std::result::Result<(), E> = read_records(
-        &mut rest,
-        first_line,
-        delimiter,
-        columns,
-        &path,
-        |csv, one| {
-            one(&mut part)?;
-            let at = csv.position().byte();
-            let rest = csv.get_mut();
-            rest.since_record = 0;
-            // Nothing more is there yet, but perhaps the second byte of a line end.
-            let drained = rest.text.is_empty() && rest.handed_out <= at + 1;
-            if drained || part.records >= PART {
-                take(std::mem::take(&mut part))?;
-            }
-            Ok::<(), E>(())
-        },
-    );
-    if let Some(error) = rest.failed {
-        return Err(error.into());
-    }
-    read?;
-    if part.records > 0 {
-        take(part)?;
-    }
-    Ok(())
+    let read = read_records(&mut rest, first_line, delimiter, columns, &path, take);
+    rest.failed.map_or(read, |error| Err(error.into()))
 }
 
-/// The separator that occurs most often in the first line.
+/// The separator that occurs most often in the first line, quoted text aside.
 fn guess_delimiter(head: &[u8]) -> u8 {
-    let line = head.split(|&b| b == b'\n').next().unwrap_or(head);
+    let mut quoted = false;
+    let line: Vec<u8> = head
+        .iter()
+        .map(|&b| {
+            quoted ^= b == b'"';
+            if quoted { b'"' } else { b }
+        })
+        .take_while(|&b| b != b'\n')
+        .collect();
     let candidates = [b',', b';', b'\t', b'|'];
     // The first of the commonest: max_by_key takes the last.
     candidates
         .into_iter()
         .rev()
-        .max_by_key(|&c| count(line, c))
+        .max_by_key(|&c| count(&line, c))
         .unwrap_or(b',')
 }
 
@@ -341,17 +325,25 @@ fn header(
     options: &ReadOptions<'_>,
 ) -> Result<Columns> {
     let mut record = ByteRecord::new();
-    let mut csv = reader(first.text.as_slice(), delimiter);
+    let mut csv = reader(first.text.chain(GUARD), delimiter);
     let found = csv
         .read_byte_record(&mut record)
         .map_err(|e| csv_error(e, path))?;
-    if !found {
+    let end = csv.position().byte() as usize;
+    // Only a quote, or nothing but blank lines, can lead through the guard to its end.
+    if end == first.text.len() + GUARD.len() && is_guard(&record) || !found {
         return Err(whole(path, "no examples in the file"));
     }
+    if end == first.text.len() + GUARD.len() {
+        let line = first.first_line;
+        let column = record.len() as u64;
+        let what = "a quote in the header is not closed".to_string();
+        return Err(Wrong { line, column, what }.at(path));
+    }
+    let end = end.min(first.text.len());
     let names: Vec<String> = if options.no_header {
         (1..=record.len()).map(|j| j.to_string()).collect()
     } else {
-        let end = csv.position().byte() as usize;
         first.first_line += count(&first.text[..end], b'\n') as u64;
         first.text.drain(..end);
         record
@@ -362,39 +354,55 @@ fn header(
     Columns::find(names, want, path, options)
 }
 
-/// Reads records to the end of `text`, whose first line has the number `first_line`; `each` is
-/// given the reader and what adds the record to a part.
-fn read_records<R: Read, E: From<Error>>(
-    text: R,
+/// Reads records to the end of `text`, whose first line has the number `first_line`; `take` is
+/// given them in parts, where the text says so and at the end.
+fn read_records<E: From<Error>>(
+    text: impl Source,
     first_line: u64,
     delimiter: u8,
     columns: &Columns,
     path: &Path,
-    mut each: impl FnMut(
-        &mut csv::Reader<R>,
-        &dyn Fn(&mut Part) -> Result<()>,
-    ) -> std::result::Result<(), E>,
+    mut take: impl FnMut(Part) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let mut csv = reader(text, delimiter);
     let mut record = ByteRecord::new();
+    let mut part = Part::default();
     while csv
         .read_byte_record(&mut record)
         .map_err(|e| csv_error(e, path))?
     {
-        let add = |part: &mut Part| {
-            add_record(part, &record, columns).map_err(|(field, what)| {
-                let line = record.position().map_or(1, csv::Position::line) + first_line - 1;
-                Wrong {
-                    line,
-                    column: field as u64 + 1,
-                    what,
-                }
-                .at(path)
-            })
+        let end = csv.position().byte();
+        let guard = csv.get_ref().ends(end);
+        let added = match guard {
+            Some(Guard::AtEnd) if is_guard(&record) => break,
+            Some(guard) => Err((record.len().saturating_sub(1), guard.what())),
+            None => add_record(&mut part, &record, columns),
         };
-        each(&mut csv, &add)?;
+        added.map_err(|(field, what)| {
+            let line = first_line + line_of(&record, &csv, guard.is_some());
+            let column = field as u64 + 1;
+            Wrong { line, column, what }.at(path)
+        })?;
+        csv.get_mut().record_read();
+        if csv.get_ref().ends_part(end, part.records) {
+            take(std::mem::take(&mut part))?;
+        }
+    }
+    if part.records > 0 {
+        take(part)?;
     }
     Ok(())
+}
+
+/// The line in which the record just read begins, from 0. The position that the record has of
+/// itself will not do: it may lie before blank lines, and before the LF of the last CRLF. So count
+/// back from its end: a line end that ends the record, and those in quotes.
+fn line_of<R: Source>(record: &ByteRecord, csv: &csv::Reader<R>, open_quote: bool) -> u64 {
+    let end = csv.position();
+    let last = csv.get_ref().byte(end.byte().saturating_sub(1));
+    let by_line_end = !open_quote && last == Some(b'\n');
+    let within = count(record.as_slice(), b'\n') as u64;
+    (end.line() - 1).saturating_sub(u64::from(by_line_end) + within)
 }
 
 /// Takes the label and the numbers of one record, or says which field is wrong, and how.
@@ -440,7 +448,7 @@ fn new_label(dictionary: &mut Dictionary, label: &[u8]) -> std::result::Result<u
     if fast_float2::parse::<f64, _>(label).is_ok_and(|x| !x.is_finite()) {
         return Err(format!("label {} is not finite", shown(label)));
     }
-    dictionary.insert(label).ok_or_else(too_many_classes)
+    insert_label(dictionary, label)
 }
 
 /// The ways in which programs write that there is nothing.
@@ -450,12 +458,13 @@ fn is_missing(field: &[u8]) -> bool {
 }
 
 fn why_not_a_number(field: &[u8], name: &str) -> String {
+    let (name, value) = (shown(name.as_bytes()), shown(field));
     if is_missing(field) {
-        format!("the value of column '{name}' is missing ({})", shown(field))
+        format!("the value of column {name} is missing ({value})")
     } else if fast_float2::parse::<f64, _>(field).is_ok() {
-        format!("{} in column '{name}' is not finite", shown(field))
+        format!("{value} in column {name} is not finite")
     } else {
-        format!("{} in column '{name}' is not a number", shown(field))
+        format!("{value} in column {name} is not a number")
     }
 }
 
@@ -470,43 +479,153 @@ fn csv_error(error: csv::Error, path: &Path) -> Error {
     }
 }
 
-/// What is left of a stream, as bytes again. Keeps the error that a `Read` cannot carry, and an
-/// eye on quotes that do not close: a record must end before `max_record` bytes.
+/// Text to read records from.
+trait Source: Read {
+    /// A record is complete.
+    fn record_read(&mut self) {}
+
+    /// The byte at a place read not long ago.
+    fn byte(&self, at: u64) -> Option<u8>;
+
+    /// Why the guard was handed out, if a record that ends at `end` ends with it.
+    fn ends(&self, _end: u64) -> Option<Guard> {
+        None
+    }
+
+    /// Is a part complete with the record that ends at `end`, its `records`-th?
+    fn ends_part(&self, _end: u64, _records: usize) -> bool {
+        false
+    }
+}
+
+/// A block, with its own place in it.
+struct WholeText<'a> {
+    text: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> WholeText<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        WholeText { text, rest: text }
+    }
+}
+
+impl Read for WholeText<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.rest.read(buffer)
+    }
+}
+
+impl Source for WholeText<'_> {
+    fn byte(&self, at: u64) -> Option<u8> {
+        self.text.get(at as usize).copied()
+    }
+}
+
+/// Put behind the last byte of a text with quotes. After whole records it is one more, of one
+/// empty field; within a quoted field it is an escaped quote and so part of the field. This tells
+/// an open quote at the end of a file, which the CSV parser takes for a closed one.
+const GUARD: &[u8] = b"\n\"\"\n";
+
+fn is_guard(record: &ByteRecord) -> bool {
+    record.len() == 1 && record[0].is_empty()
+}
+
+/// What is left of a stream, as bytes again, and the guard. Keeps the error that a `Read` cannot
+/// carry, and an eye on quotes that do not close: a record must end before `max_record` bytes.
 struct Rest<'a, R> {
     text: VecDeque<u8>,
     blocks: &'a mut Blocks<R>,
-    /// Bytes handed out so far …
-    handed_out: u64,
-    /// … and since the last record.
+    /// Bytes handed out since the last record.
     since_record: usize,
     max_record: usize,
+    /// The bytes handed out last. The parser asks for more when it is done with them.
+    last: Vec<u8>,
+    /// All bytes handed out.
+    total: u64,
+    guard: Option<Guard>,
     failed: Option<Error>,
+}
+
+/// Why the guard was handed out.
+#[derive(Clone, Copy)]
+enum Guard {
+    AtEnd,
+    /// No record was complete within this many bytes.
+    AtLimit(usize),
+}
+
+impl Guard {
+    fn what(self) -> String {
+        match self {
+            Guard::AtEnd => "a quote is not closed".to_string(),
+            Guard::AtLimit(bytes) => format!(
+                "record is longer than {bytes} bytes (the limit is max-line); is a quote not closed?"
+            ),
+        }
+    }
 }
 
 impl<R: Read> Rest<'_, R> {
     fn refill(&mut self) -> Result<()> {
+        if self.guard.is_some() {
+            return Ok(());
+        }
         if self.since_record > self.max_record {
-            return Err(self.blocks.refuse(format!(
-                "a quote is not closed within {} bytes (the limit is max-line)",
-                self.max_record
-            )));
-        }
-        if let Some(block) = self.blocks.next_block()? {
+            self.guard = Some(Guard::AtLimit(self.max_record));
+        } else if let Some(block) = self.blocks.next_block()? {
             self.text = block.text.into();
+            return Ok(());
+        } else {
+            self.guard = Some(Guard::AtEnd);
         }
+        self.text.extend(GUARD);
         Ok(())
     }
 }
 
 impl<R: Read> Read for Rest<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.text.is_empty() && self.failed.is_none() {
-            self.failed = self.refill().err();
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.text.is_empty() {
+            self.refill().map_err(|error| {
+                self.failed = Some(error);
+                io::Error::other("told by `failed`")
+            })?;
         }
         let n = self.text.read(buffer)?;
-        self.handed_out += n as u64;
+        if n > 0 {
+            self.last.clear();
+            self.last.extend_from_slice(&buffer[..n]);
+        }
         self.since_record += n;
+        self.total += n as u64;
         Ok(n)
+    }
+}
+
+impl<R: Read> Source for &mut Rest<'_, R> {
+    fn record_read(&mut self) {
+        self.since_record = 0;
+    }
+
+    fn byte(&self, at: u64) -> Option<u8> {
+        let start = self.total - self.last.len() as u64;
+        let at = at.checked_sub(start)?;
+        self.last.get(at as usize).copied()
+    }
+
+    fn ends(&self, end: u64) -> Option<Guard> {
+        match self.guard {
+            // The last record may lack its line end, and end with that of the guard.
+            Some(Guard::AtEnd) if end < self.total => None,
+            guard => guard,
+        }
+    }
+
+    fn ends_part(&self, end: u64, records: usize) -> bool {
+        // Nothing more has come yet, but perhaps the second byte of a line end.
+        let drained = self.text.is_empty() && self.total <= end + 1;
+        drained || records >= PART
     }
 }
 

@@ -17,10 +17,10 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::data::dataset::Examples;
-use crate::data::labels::MAX_CLASSES;
+use crate::data::labels::{Dictionary, MAX_CLASSES};
 use crate::{Error, Result};
 pub use batches::{Batch, batches, batches_from};
-use blocks::Blocks;
+use blocks::{BOM, Blocks};
 use csv::Want;
 use decompress::Compression;
 
@@ -113,6 +113,7 @@ pub fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
     if Compression::of(&head).is_some() {
         return read_from(file, path, options);
     }
+    refuse_no_text(&head, None, path)?;
     match format_of(path, &head, options) {
         Format::Svmlight => svmlight::read_file(&file, metadata.len(), path, options),
         Format::Csv => read_from(file, path, options),
@@ -138,7 +139,9 @@ pub fn read_from(
     };
     let text = decompress::decompress(counted, compression).map_err(io_error)?;
     let mut blocks = Blocks::new(text, name, compression, options.max_line);
-    match format_of(name, blocks.peek()?, options) {
+    let head = blocks.peek()?;
+    refuse_no_text(head, compression, name)?;
+    match format_of(name, head, options) {
         Format::Svmlight => svmlight::read_blocks(blocks, name, options),
         Format::Csv => csv::read_blocks(blocks, name, options),
         Format::Parquet => Err(parquet_stream(name)),
@@ -171,10 +174,31 @@ fn read_parquet(_: File, _: Want, path: &Path, _: &ReadOptions<'_>) -> Result<Ex
 }
 
 /// Enough bytes to tell a format by.
+const HEAD: usize = 4096;
+
 fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    reader.take(4096).read_to_end(&mut head)?;
+    reader.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
+}
+
+/// What cannot be examples in any format.
+fn refuse_no_text(head: &[u8], outer: Option<Compression>, path: &Path) -> Result<()> {
+    if head.is_empty() {
+        return Err(whole(path, "the file is empty"));
+    }
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return Err(whole(path, "is UTF-16 text; UTF-8 is expected"));
+    }
+    if let (Some(outer), Some(inner)) = (outer, Compression::of(head)) {
+        let what = format!(
+            "compressed twice: {} data within {} data",
+            inner.name(),
+            outer.name()
+        );
+        return Err(whole(path, what));
+    }
+    Ok(())
 }
 
 /// The options' format, or the file name's, or what the text looks like.
@@ -182,6 +206,9 @@ fn format_of(path: &Path, head: &[u8], options: &ReadOptions<'_>) -> Format {
     if let Some(format) = options.format {
         return format;
     }
+    // A stream has more of its text at hand than a file; both must come to the same answer.
+    let head = head.strip_prefix(BOM).unwrap_or(head);
+    let head = &head[..head.len().min(HEAD - BOM.len())];
     if head.starts_with(b"PAR1") {
         return Format::Parquet;
     }
@@ -231,15 +258,38 @@ impl Wrong {
     }
 }
 
+/// The longest label, in bytes. Each different one is kept.
+const MAX_LABEL: usize = 1000;
+
+/// Adds a label that has not been met before, or says why it is none.
+fn insert_label(dictionary: &mut Dictionary, label: &[u8]) -> std::result::Result<u32, String> {
+    if label.len() > MAX_LABEL {
+        let (shown, length) = (shown(label), label.len());
+        return Err(format!(
+            "label {shown} is {length} bytes long; at most {MAX_LABEL} are expected"
+        ));
+    }
+    dictionary.insert(label).ok_or_else(too_many_classes)
+}
+
 fn too_many_classes() -> String {
     format!("more than {MAX_CLASSES} different labels; labels must be classes")
 }
 
 /// Text from a file, fit for a message: printable and short.
 fn shown(text: &[u8]) -> String {
-    let short = &text[..text.len().min(24)];
+    shown_up_to(24, text)
+}
+
+fn shown_up_to(most: usize, text: &[u8]) -> String {
+    let short = &text[..text.len().min(most)];
     let dots = if short.len() < text.len() { "…" } else { "" };
-    match std::str::from_utf8(short) {
+    // The cut may have gone through a character.
+    let whole = match std::str::from_utf8(short) {
+        Err(e) if e.error_len().is_none() && short.len() < text.len() => &short[..e.valid_up_to()],
+        _ => short,
+    };
+    match std::str::from_utf8(whole) {
         Ok(s) if !s.chars().any(char::is_control) => format!("'{s}{dots}'"),
         _ => format!("'{}{dots}'", short.escape_ascii()),
     }

@@ -3,18 +3,22 @@
 //! Read column by column, a row group at a time. A null, a date, a decimal or a nested column is
 //! refused by name: what number it stands for is for the owner of the data to say.
 
+use std::cell::Cell;
 use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Once;
 
-use parquet::basic::{ConvertedType, LogicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::basic::{ConvertedType, Encoding, LogicalType};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::csv::{Columns, Want};
-use super::{ReadOptions, Wrong, shown, too_many_classes, whole};
+use super::{ReadOptions, Wrong, insert_label, shown, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
@@ -23,8 +27,48 @@ use crate::{Error, Result};
 /// Records read at once of a column.
 const CHUNK: usize = 1 << 14;
 
-/// Reads a whole file.
+/// Reads a whole file; a damaged one is refused, even where the crate underneath panics.
+///
+/// It believes lengths and offsets of a file and asserts them later, so that one wrong byte can
+/// make it panic. Nothing that it touched is used after that: the file and all that was read are
+/// dropped here, and the options are only read. A page header made for it (lists of billions of
+/// values that take no bytes) still keeps the crate busy: seconds for each list.
 pub(super) fn read_file(
+    file: File,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<Examples> {
+    contained(|| read_columns(file, want, path, options)).unwrap_or_else(|| {
+        let what = "damaged Parquet file: its lengths and offsets contradict each other";
+        Err(whole(path, what))
+    })
+}
+
+/// `None` if `work` panics, which it does without a word on standard error.
+fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    thread_local! {
+        static SILENT: Cell<bool> = const { Cell::new(false) };
+    }
+    // The hook belongs to the whole process, so it is put in place once and for all, and passes
+    // on every panic but those of a thread that is in here. Swapping hooks back and forth would
+    // be seen by other threads.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !SILENT.get() {
+                others(info);
+            }
+        }));
+    });
+    let before = SILENT.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    SILENT.set(before);
+    result.ok()
+}
+
+fn read_columns(
     file: File,
     want: Want,
     path: &Path,
@@ -51,7 +95,7 @@ pub(super) fn read_file(
         let place = Place { path, first_row };
         match columns.label.filter(|_| want == Want::Labels) {
             Some(label) => label_column(&*group, label, &place, &mut dictionary, &mut codes)?,
-            None => no_labels(&*group, &mut dictionary, &mut codes),
+            None => no_labels(&*group, &columns, &place, &mut dictionary, &mut codes)?,
         }
         let n = codes.len() - first_row;
         values.resize(codes.len() * d, 0.0);
@@ -78,11 +122,78 @@ pub(super) fn read_file(
     })
 }
 
-/// One nameless class for every row.
-fn no_labels(group: &dyn RowGroupReader, dictionary: &mut Dictionary, codes: &mut Vec<u32>) {
+/// One nameless class for every row. Rows are counted, for only the file vouches for the number
+/// that it names, and memory is taken by it.
+fn no_labels(
+    group: &dyn RowGroupReader,
+    columns: &Columns,
+    place: &Place<'_>,
+    dictionary: &mut Dictionary,
+    codes: &mut Vec<u32>,
+) -> Result<()> {
+    let rows = match columns.features.iter().flatten().next() {
+        Some(&column) => numbers(group, column, place, |_| Ok(()))?,
+        None => usize::try_from(group.metadata().num_rows()).unwrap_or(0),
+    };
     let code = dictionary.find(b"").or_else(|| dictionary.insert(b""));
-    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
     codes.resize(codes.len() + rows, code.unwrap_or(0));
+    Ok(())
+}
+
+/// The reader of a column, whose pages are checked before they are decoded.
+fn column_reader(
+    group: &dyn RowGroupReader,
+    column: usize,
+) -> std::result::Result<ColumnReader, ParquetError> {
+    let pages = CheckedPages(group.get_column_page_reader(column)?);
+    let descriptor = group.metadata().column(column).column_descr_ptr();
+    Ok(get_column_reader(descriptor, Box::new(pages)))
+}
+
+/// Pages that do not make the decoders allocate by a number which only the file vouches for: where
+/// that fails, it ends the process. Numbers of values are held against the bytes there are; text
+/// in the two encodings by differences is refused, since its numbers stand within the bytes.
+struct CheckedPages(Box<dyn PageReader>);
+
+impl CheckedPages {
+    fn check(page: Page) -> std::result::Result<Page, ParquetError> {
+        match page.encoding() {
+            encoding @ (Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY) => {
+                Err(ParquetError::NYI(format!(
+                    "text encoded as {encoding} is not supported; plain and dictionary are"
+                )))
+            }
+            // No value of a dictionary takes less than a byte.
+            _ if page.is_dictionary_page() && page.num_values() as usize > page.buffer().len() => {
+                let (values, bytes) = (page.num_values(), page.buffer().len());
+                let what = format!("dictionary of {values} values in {bytes} bytes");
+                Err(ParquetError::General(what))
+            }
+            _ => Ok(page),
+        }
+    }
+}
+
+impl PageReader for CheckedPages {
+    fn get_next_page(&mut self) -> std::result::Result<Option<Page>, ParquetError> {
+        self.0.get_next_page()?.map(CheckedPages::check).transpose()
+    }
+
+    fn peek_next_page(&mut self) -> std::result::Result<Option<PageMetadata>, ParquetError> {
+        self.0.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> std::result::Result<(), ParquetError> {
+        self.0.skip_next_page()
+    }
+}
+
+impl Iterator for CheckedPages {
+    type Item = std::result::Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
 }
 
 /// Where a row group stands, for messages: line and column are row and column of the table.
@@ -103,7 +214,11 @@ impl Place<'_> {
     }
 
     fn broken(&self, error: ParquetError) -> Error {
-        whole(self.path, format!("damaged Parquet file: {error}"))
+        let what = match error {
+            ParquetError::NYI(what) => what,
+            error => format!("damaged Parquet file: {error}"),
+        };
+        whole(self.path, what)
     }
 }
 
@@ -148,6 +263,31 @@ fn number_column<'a>(
     n: usize,
     mut cells: impl Iterator<Item = &'a mut f64>,
 ) -> Result<()> {
+    let name = group.metadata().column(column).column_path().string();
+    let rows = numbers(group, column, place, |value| match cells.next() {
+        Some(cell) => {
+            *cell = value;
+            Ok(())
+        }
+        None => Err(format!("column '{name}' is longer than the labels")),
+    })?;
+    if rows != n {
+        return Err(place.wrong(
+            rows,
+            column,
+            format!("column '{name}' has {rows} rows, not {n}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Hands every number of a column to `take`, and says how many there were.
+fn numbers(
+    group: &dyn RowGroupReader,
+    column: usize,
+    place: &Place<'_>,
+    mut take: impl FnMut(f64) -> std::result::Result<(), String>,
+) -> Result<usize> {
     let descriptor = group.metadata().column(column).column_descr_ptr();
     let unsigned = plain_number(&descriptor).map_err(|what| place.wrong(0, column, what))?;
     let name = descriptor.path().string();
@@ -155,16 +295,10 @@ fn number_column<'a>(
         if !value.is_finite() {
             return Err(format!("{value} in column '{name}' is not finite"));
         }
-        match cells.next() {
-            Some(cell) => *cell = value,
-            None => return Err(format!("column '{name}' is longer than the labels")),
-        }
-        Ok(())
+        take(value)
     };
-    let reader = group
-        .get_column_reader(column)
-        .map_err(|error| place.broken(error))?;
-    let rows = match reader {
+    let reader = column_reader(group, column).map_err(|error| place.broken(error))?;
+    match reader {
         ColumnReader::BoolColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
         ColumnReader::Int32ColumnReader(r) if unsigned => {
             each_value(r, column, place, |_, &v| put((v as u32).into()))
@@ -177,15 +311,7 @@ fn number_column<'a>(
         ColumnReader::FloatColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
         ColumnReader::DoubleColumnReader(r) => each_value(r, column, place, |_, &v| put(v)),
         _ => Err(place.wrong(0, column, format!("column '{name}' does not hold numbers"))),
-    }?;
-    if rows != n {
-        return Err(place.wrong(
-            rows,
-            column,
-            format!("column '{name}' has {rows} rows, not {n}"),
-        ));
     }
-    Ok(())
 }
 
 /// Reads the labels, whatever type they are.
@@ -203,14 +329,12 @@ fn label_column(
             None if fast_float2::parse::<f64, _>(label).is_ok_and(|x| !x.is_finite()) => {
                 return Err(format!("label {} is not finite", shown(label)));
             }
-            None => dictionary.insert(label).ok_or_else(too_many_classes)?,
+            None => insert_label(dictionary, label)?,
         };
         codes.push(code);
         Ok(())
     };
-    let reader = group
-        .get_column_reader(column)
-        .map_err(|error| place.broken(error))?;
+    let reader = column_reader(group, column).map_err(|error| place.broken(error))?;
     match reader {
         ColumnReader::BoolColumnReader(r) => {
             each_value(r, column, place, |_, &v| put(if v { b"1" } else { b"0" }))
@@ -268,5 +392,21 @@ fn plain_number(descriptor: &ColumnDescriptor) -> std::result::Result<bool, Stri
         | ConvertedType::INT_32
         | ConvertedType::INT_64 => Ok(false),
         other => Err(format!("column '{name}' holds {other}, not plain numbers")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_contained_and_the_next_one_is_not() {
+        assert_eq!(contained(|| 1), Some(1));
+        assert_eq!(contained(|| -> i32 { panic!("not shown") }), None);
+        assert_eq!(
+            contained(|| contained(|| panic!("nor this"))),
+            Some(None::<()>)
+        );
+        assert!(panic::catch_unwind(|| panic!("shown")).is_err());
     }
 }

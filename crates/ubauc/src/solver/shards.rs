@@ -82,6 +82,19 @@ pub(crate) struct Complementarity {
     pub(crate) slack: f64,
 }
 
+/// See [`Shards::newton_matrix`].
+pub(crate) struct NewtonMatrix {
+    beta: f64,
+    sigma: f64,
+    /// Σ V_i.
+    weight: f64,
+    /// XᵀV1, with an intercept.
+    centre: Option<Vec<f64>>,
+    /// |A| and Σ_A x_i.
+    active: f64,
+    active_sum: Vec<f64>,
+}
+
 /// Sums that centre the least squares: Σ s v and Σ s v a over the rows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
@@ -95,36 +108,29 @@ impl Mean {
     }
 }
 
-impl Shard {
-    /// u⁺ of row k at λ.
-    #[inline]
-    fn multiplier(&self, k: usize, lambda: f64, sigma: f64) -> f64 {
-        clip(sigma * (self.v[k] - lambda), self.signed[k])
-    }
-}
-
 /// e within [−s, 0] or [0, s].
 #[inline]
 fn clip(e: f64, signed: f64) -> f64 {
     e.min((-signed).max(0.0)).max((-signed).min(0.0))
 }
 
-/// Sums of two terms a row, in lanes.
+/// Sums of two terms a row, each of three numbers of that row, in lanes: vectors to the compiler.
 #[inline]
-fn sum2(n: usize, term: impl Fn(usize) -> (f64, f64)) -> (f64, f64) {
+fn sum2(rows: [&[f64]; 3], term: impl Fn(f64, f64, f64) -> (f64, f64)) -> (f64, f64) {
     const LANES: usize = 8;
-    let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
-    let body = n - n % LANES;
-    for start in (0..body).step_by(LANES) {
+    let (mut first, mut second) = ([0.0; LANES], [0.0; LANES]);
+    let [a, b, c] = rows.map(|row| row.chunks_exact(LANES));
+    let rest = [&a, &b, &c].map(|chunks| chunks.remainder());
+    for ((a, b), c) in a.zip(b).zip(c) {
         for lane in 0..LANES {
-            let (x, y) = term(start + lane);
-            a[lane] += x;
-            b[lane] += y;
+            let (x, y) = term(a[lane], b[lane], c[lane]);
+            first[lane] += x;
+            second[lane] += y;
         }
     }
-    let (mut x, mut y) = (total(a), total(b));
-    for k in body..n {
-        let (s, t) = term(k);
+    let (mut x, mut y) = (total(first), total(second));
+    for ((&a, &b), &c) in rest[0].iter().zip(rest[1]).zip(rest[2]) {
+        let (s, t) = term(a, b, c);
         x += s;
         y += t;
     }
@@ -167,9 +173,8 @@ impl<'a> Shards<'a> {
             .collect();
         let mut total = ClassWeights::default();
         for shard in &shards {
-            let (pos, neg) = sum2(shard.signed.len(), |k| {
-                (shard.signed[k].max(0.0), (-shard.signed[k]).max(0.0))
-            });
+            let s = shard.signed.as_slice();
+            let (pos, neg) = sum2([s, s, s], |s, _, _| (s.max(0.0), (-s).max(0.0)));
             total.pos += pos;
             total.neg += neg;
         }
@@ -207,6 +212,9 @@ impl<'a> Shards<'a> {
     /// Asks every shard.
     fn each<T: Send>(&mut self, ask: impl Fn(&Rows, &mut Shard) -> T + Sync) -> Vec<T> {
         let rows = self.rows;
+        if let [shard] = self.shards.as_mut_slice() {
+            return vec![ask(rows, shard)];
+        }
         self.shards
             .par_iter_mut()
             .map(|shard| ask(rows, shard))
@@ -277,10 +285,10 @@ impl<'a> Shards<'a> {
     /// Σ u⁺ and its slope at a λ.
     pub(crate) fn balance(&mut self, lambda: f64, sigma: f64) -> Balance {
         let parts = self.each(|_, shard| {
-            sum2(shard.v.len(), |k| {
-                let e = sigma * (shard.v[k] - lambda);
-                let u = clip(e, shard.signed[k]);
-                (u, f64::from(u8::from(u == e && u != 0.0)))
+            sum2([&shard.v, &shard.signed, &shard.signed], |v, signed, _| {
+                let e = sigma * (v - lambda);
+                let u = clip(e, signed);
+                (u, if u == e && u != 0.0 { 1.0 } else { 0.0 })
             })
         });
         parts
@@ -294,8 +302,8 @@ impl<'a> Shards<'a> {
     /// Σ u⁺_i dz_i at a λ: the slope of the envelope along the direction.
     pub(crate) fn slope(&mut self, lambda: f64, sigma: f64) -> f64 {
         let parts = self.each(|_, shard| {
-            sum2(shard.v.len(), |k| {
-                (shard.multiplier(k, lambda, sigma) * shard.dz[k], 0.0)
+            sum2([&shard.v, &shard.signed, &shard.dz], |v, signed, dz| {
+                (clip(sigma * (v - lambda), signed) * dz, 0.0)
             })
             .0
         });
@@ -492,13 +500,9 @@ impl<'a> Shards<'a> {
     fn mean(&mut self, of: impl Fn(f64, f64, f64) -> f64 + Sync) -> Mean {
         let factors = self.factors;
         let parts = self.each(|_, shard| {
-            sum2(shard.z.len(), |k| {
-                let signed = shard.signed[k];
+            sum2([&shard.z, &shard.signed, &shard.dz], |z, signed, dz| {
                 let weight = Self::square_weight(factors, signed);
-                (
-                    weight,
-                    weight * of(1f64.copysign(signed), shard.z[k], shard.dz[k]),
-                )
+                (weight, weight * of(1f64.copysign(signed), z, dz))
             })
         });
         parts
@@ -542,32 +546,81 @@ impl<'a> Shards<'a> {
         })
     }
 
-    /// Xᵀ( β S V (dz − mean) + σ 1_A (dz − mean_A) ): the Newton matrix, less the regulariser, times
-    /// the direction last aimed at.
-    pub(crate) fn newton_product(&mut self, beta: f64, sigma: f64, intercept: bool) -> Vec<f64> {
+    /// Prepares products with βXᵀVX + σX̃_AᵀX̃_A (V-centred with an intercept). With r_i = βV_i + σ1_A(i)
+    ///
+    /// ```text
+    /// M p = Σ_i r_i (x_i·p) x_i − β mean_V(Xp) XᵀV1 − σ mean_A(Xp) Σ_A x_i,
+    /// ```
+    ///
+    /// so that a row is read once for both of its products.
+    pub(crate) fn newton_matrix(&mut self, beta: f64, sigma: f64, intercept: bool) -> NewtonMatrix {
         let factors = self.factors;
-        let mean = if intercept {
-            self.mean(|_, _, dz| dz).value()
-        } else {
-            0.0
-        };
-        let sums = self
-            .each(|_, shard| -> f64 { shard.active.iter().map(|&k| shard.dz[k as usize]).sum() });
-        let active_mean = sums.into_iter().sum::<f64>() / (self.active() as f64).max(1.0);
-        self.vector(|rows, shard, sum| {
-            for (k, v) in shard.v.iter_mut().enumerate() {
-                let weight = Self::square_weight(factors, shard.signed[k]);
-                *v = beta * weight * (shard.dz[k] - mean);
+        let weight = factors[0] * self.total.pos + factors[1] * self.total.neg;
+        let centre = intercept.then(|| {
+            self.vector(|rows, shard, sum| {
+                for (k, i) in shard.span.clone().enumerate() {
+                    let weight = Self::square_weight(factors, shard.signed[k]);
+                    rows.row(i).add_to(weight, sum);
+                }
+            })
+        });
+        let active_sum = self.vector(|rows, shard, sum| {
+            for &k in &shard.active {
+                rows.row(shard.span.start + k as usize).add_to(1.0, sum);
+            }
+        });
+        self.each(|_, shard| {
+            for (v, signed) in shard.v.iter_mut().zip(&shard.signed) {
+                *v = beta * Self::square_weight(factors, *signed);
             }
             for &k in &shard.active {
-                shard.v[k as usize] += sigma * (shard.dz[k as usize] - active_mean);
+                shard.v[k as usize] += sigma;
             }
+        });
+        let active = self.active() as f64;
+        NewtonMatrix {
+            beta,
+            sigma,
+            weight,
+            centre,
+            active,
+            active_sum,
+        }
+    }
+
+    /// The matrix last prepared, times p.
+    pub(crate) fn newton_product(&mut self, matrix: &NewtonMatrix, p: &[f64]) -> Vec<f64> {
+        let p = self.raw(p);
+        let (d, factors, centred) = (p.len(), self.factors, matrix.centre.is_some());
+        let parts = self.each(|rows, shard| {
+            let mut sum = vec![0.0; d];
+            let mut square = 0.0;
             for (k, i) in shard.span.clone().enumerate() {
-                if shard.v[k] != 0.0 {
-                    rows.row(i).add_to(shard.v[k], sum);
+                let row = rows.row(i);
+                let dz = row.dot(&p);
+                row.add_to(shard.v[k] * dz, &mut sum);
+                if centred {
+                    square += Self::square_weight(factors, shard.signed[k]) * dz;
                 }
+                shard.dz[k] = dz;
             }
-        })
+            let active: f64 = shard.active.iter().map(|&k| shard.dz[k as usize]).sum();
+            (sum, square, active)
+        });
+        let all = parts.into_iter().reduce(|(mut sum, square, active), part| {
+            add_to(1.0, &part.0, &mut sum);
+            (sum, square + part.1, active + part.2)
+        });
+        let (mut product, square, active) = all.unwrap_or_default();
+        self.divide(&mut product);
+        if let Some(centre) = &matrix.centre {
+            add_to(-matrix.beta * square / matrix.weight, centre, &mut product);
+        }
+        if matrix.active > 0.0 {
+            let mean = active / matrix.active;
+            add_to(-matrix.sigma * mean, &matrix.active_sum, &mut product);
+        }
+        product
     }
 
     /// The diagonal of the Newton matrix, less the regulariser and the means.
@@ -593,8 +646,8 @@ impl<'a> Shards<'a> {
     /// Σ s_i [y_i(λ − z_i)]₊.
     pub(crate) fn hinge(&mut self, lambda: f64) -> f64 {
         let parts = self.each(|_, shard| {
-            sum2(shard.z.len(), |k| {
-                ((shard.signed[k] * (lambda - shard.z[k])).max(0.0), 0.0)
+            sum2([&shard.z, &shard.signed, &shard.signed], |z, signed, _| {
+                ((signed * (lambda - z)).max(0.0), 0.0)
             })
             .0
         });

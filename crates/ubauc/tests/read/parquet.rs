@@ -138,3 +138,22 @@ fn damaged_files_are_refused() {
         assert!(matches!(read(&path, &options()), Err(Error::File { .. })));
     }
 }
+
+/// Any byte may be wrong, also those that the crate underneath would panic over.
+#[test]
+fn files_with_one_wrong_byte_are_read_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.parquet");
+    write(&path, SCHEMA, false);
+    let bytes = std::fs::read(&path).unwrap();
+    let mut refused = 0;
+    for at in 0..bytes.len() {
+        for wrong in [bytes[at] ^ 1, bytes[at] ^ 0x80, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[at] = wrong;
+            std::fs::write(&path, damaged).unwrap();
+            refused += usize::from(read(&path, &options()).is_err());
+        }
+    }
+    assert!(refused > bytes.len(), "{refused} of {}", 3 * bytes.len());
+}

@@ -3,7 +3,9 @@
 use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Choice;
+use ubauc::objective::ubauc::LeastSquares;
 use ubauc::read::{ReadOptions, read};
+use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
 
 use super::{binary, dataset, least_squares, sparse_dataset};
@@ -338,4 +340,51 @@ fn real_data_have_the_optima_that_are_known() {
         let got = found.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
         assert!((got - norm).abs() <= 2e-6, "{set}: {got}");
     }
+}
+
+#[test]
+fn a_path_gives_the_minima_of_single_fits_in_fewer_steps() {
+    let data = large();
+    let mut path = Path::new(&data, &Given::default(), LeastSquares::Balanced, true).unwrap();
+    let (mut warm, mut cold) = (0, 0);
+    for beta in [0.1, 0.3, 1.0, 3.0] {
+        for gamma in [1e-2, 1e-3, 1e-4] {
+            let params = BaUbaucParams {
+                beta,
+                gamma,
+                least_squares: LeastSquares::Balanced,
+                intercept: true,
+                tolerance: 1e-8,
+                ..Default::default()
+            };
+            let one = path.fit(&params).unwrap();
+            let alone = fit(&data, &Given::default(), &params).unwrap();
+            assert_eq!(one.stop, Stop::Converged);
+            assert!((one.objective - alone.objective).abs() <= 1e-8 * alone.objective);
+            warm += one.newton;
+            cold += alone.newton;
+        }
+    }
+    assert!(warm < cold, "{warm} {cold}");
+}
+
+#[test]
+fn examples_without_features_are_all_tied() {
+    let problem = Problem {
+        rows: vec![vec![0.0]; 9],
+        ..random_problem(3)
+    };
+    let positive = (0..9).map(|i| i < 2).collect();
+    let problem = Problem {
+        positive,
+        weights: None,
+        gamma: 1e-3,
+        ..problem
+    };
+    let found = minimise(&problem, 1e-9);
+    assert_eq!(
+        (found.stop, found.weights.as_slice()),
+        (Stop::Converged, [0.0].as_slice())
+    );
+    assert_eq!(found.lambda, [0.0, 0.0]);
 }

@@ -23,13 +23,14 @@ use rayon::prelude::*;
 use super::ReadOptions;
 use super::blocks::{BLOCK, BOM, Block, Blocks, count, too_long};
 use crate::data::dataset::Examples;
+use crate::data::labels;
 use crate::{Error, Result};
 use arrays::{Arrays, Room};
 use parse::{Filled, Slots, parse};
 
-/// Does a text begin like svmlight? Judged by its first line that is not empty or a comment.
+/// Does a text begin like svmlight? Judged by its first line that is not empty or a comment; a
+/// text without one is taken for svmlight without examples.
 pub(super) fn looks_like(head: &[u8]) -> bool {
-    let head = head.strip_prefix(BOM).unwrap_or(head);
     let line = head
         .split(|&b| b == b'\n')
         .map(|line| {
@@ -39,15 +40,28 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
                 .trim_ascii()
         })
         .find(|line| !line.is_empty());
+    let Some(line) = line else {
+        return true;
+    };
     let mut tokens = line
-        .unwrap_or_default()
         .split(|b| b.is_ascii_whitespace())
         .filter(|token| !token.is_empty());
     let label = tokens
         .next()
         .is_some_and(|label| fast_float2::parse::<f64, _>(label).is_ok());
     // A cut head may end within a token, so the first one after the label must do.
-    label && tokens.next().is_none_or(|token| token.contains(&b':'))
+    match tokens.next() {
+        None => label,
+        Some(token) => is_entry(token) || label && token.contains(&b':'),
+    }
+}
+
+/// `index:value`, which is svmlight whatever the label before it looks like.
+fn is_entry(token: &[u8]) -> bool {
+    memchr::memchr(b':', token).is_some_and(|colon| {
+        let (index, value) = (&token[..colon], &token[colon + 1..]);
+        colon > 0 && index.iter().all(u8::is_ascii_digit) && labels::number(value).is_some()
+    })
 }
 
 // ---- a plain file, in place ------------------------------------------------------------------
@@ -105,7 +119,7 @@ pub(super) fn read_file(
                 buffer.push(b'\n');
             }
             options.advance(span.len as u64);
-            parse(buffer, line, options.zero_based, slots).map_err(|wrong| wrong.at(path))
+            parse(buffer, line, options, slots).map_err(|wrong| wrong.at(path))
         })
         .collect();
     // The first error in the file, whichever thread met one first.
@@ -279,7 +293,7 @@ pub(super) fn each_block<T: Send, E: From<Error>>(
 ) -> std::result::Result<(), E> {
     let path = blocks.path().to_path_buf();
     loop {
-        let batch = blocks.next_blocks(2 * rayon::current_num_threads())?;
+        let batch = blocks.next_blocks(2 * rayon::current_num_threads(), |_| false)?;
         if batch.is_empty() {
             return Ok(());
         }
@@ -310,8 +324,8 @@ fn parse_block(mut block: Block, path: &Path, options: &ReadOptions<'_>) -> Resu
     }
     let mut arrays = Arrays::new(std::iter::once(room));
     let slots = arrays.slots(std::iter::once(room)).swap_remove(0);
-    let filled = parse(&block.text, block.first_line, options.zero_based, slots)
-        .map_err(|wrong| wrong.at(path))?;
+    let filled =
+        parse(&block.text, block.first_line, options, slots).map_err(|wrong| wrong.at(path))?;
     arrays.truncate(&filled);
     let room = Room {
         rows: filled.rows,

@@ -1,6 +1,7 @@
 //! One block of svmlight text into its place in the arrays.
 
-use super::super::{Wrong, shown, too_many_classes};
+use super::super::blocks::too_long;
+use super::super::{ReadOptions, Wrong, insert_label, shown};
 use crate::data::labels::{self, Dictionary};
 
 /// More came than was counted: somebody writes to the file.
@@ -37,11 +38,11 @@ type Fault = (usize, String);
 pub(super) fn parse(
     text: &[u8],
     first_line: u64,
-    zero_based: bool,
+    options: &ReadOptions<'_>,
     mut slots: Slots<'_>,
 ) -> Result<Filled, Wrong> {
     debug_assert!(text.is_empty() || text.ends_with(b"\n"));
-    let first_index = u64::from(!zero_based);
+    let first_index = u64::from(!options.zero_based);
     let mut filled = Filled::default();
     let (mut at, mut line) = (0, first_line);
     while at < text.len() {
@@ -57,6 +58,9 @@ pub(super) fn parse(
         }
         // A comment may follow.
         at += memchr::memchr(b'\n', &text[at..]).map_or(text.len() - at, |end| end + 1);
+        if at - line_start > options.max_line.saturating_add(1) {
+            return Err(too_long(line, options.max_line));
+        }
         line += 1;
     }
     Ok(filled)
@@ -161,7 +165,7 @@ fn new_label(dictionary: &mut Dictionary, label: &[u8]) -> Result<u32, String> {
             format!("label {} is not a finite number", shown(label))
         });
     }
-    dictionary.insert(label).ok_or_else(too_many_classes)
+    insert_label(dictionary, label)
 }
 
 /// The number that begins at `at`, and where it ends.

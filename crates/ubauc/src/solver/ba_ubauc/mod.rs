@@ -37,6 +37,7 @@
 #[cfg(feature = "bcd")]
 pub mod bcd;
 mod newton;
+pub mod path;
 mod prox;
 
 use crate::data::dataset::Dataset;
@@ -44,7 +45,7 @@ use crate::data::rows::{add_to, dot};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
 use crate::solver::shards::Shards;
 use crate::{Error, Result};
-use newton::{Route, System};
+use newton::System;
 
 /// What to minimise, and how well.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -166,12 +167,7 @@ pub struct Given<'a> {
 
 /// Minimises P over all w (and b) and λ.
 pub fn fit(data: &Dataset, given: &Given<'_>, params: &BaUbaucParams) -> Result<Fit> {
-    params.check()?;
-    check_given(data, given)?;
-    let mut shards = Shards::new(data, given.weights, given.divisors, params.least_squares);
-    refuse_one_class(shards.total, data)?;
-    let system = System::new(&mut shards, params, Route::cheapest(data, params));
-    Solver::new(&mut shards, system, params).run(given, params)
+    path::Path::new(data, given, params.least_squares, params.intercept)?.fit(params)
 }
 
 fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
@@ -248,6 +244,14 @@ struct Solver<'s, 'a> {
     trace: Vec<TracePoint>,
 }
 
+/// What a fit leaves for the next one on the same rows; the multipliers stay with the rows.
+struct Warm {
+    w: Vec<f64>,
+    lambda: f64,
+    sigma: f64,
+    pull: Vec<f64>,
+}
+
 /// Where the solver stands: N·P and the two parts of N·P − D.
 struct Point {
     gradient: Vec<f64>,
@@ -261,27 +265,56 @@ struct Point {
 }
 
 impl<'s, 'a> Solver<'s, 'a> {
-    fn new(shards: &'s mut Shards<'a>, system: System, params: &BaUbaucParams) -> Self {
+    fn new(
+        shards: &'s mut Shards<'a>,
+        system: System,
+        params: &BaUbaucParams,
+        warm: Option<Warm>,
+    ) -> Self {
         let n = shards.total.sum();
-        let w = system.ridge(shards, params);
-        shards.place(&w);
-        let (spread, mean) = shards.spread();
-        let sigma = if spread > 0.0 { 1.0 / spread } else { 1.0 };
-        let pull = vec![0.0; w.len()];
+        let Warm {
+            w,
+            lambda,
+            sigma,
+            pull,
+        } = match warm {
+            // The penalty of a few outer steps ago: the multipliers are near, not right.
+            Some(warm) => {
+                shards.commit();
+                Warm {
+                    sigma: warm.sigma / GROWTH.powi(3),
+                    ..warm
+                }
+            }
+            None => {
+                let w = system.ridge(shards, params);
+                shards.place(&w);
+                let (spread, lambda) = shards.spread();
+                let sigma = if spread > 0.0 { 1.0 / spread } else { 1.0 };
+                let pull = vec![0.0; w.len()];
+                Warm {
+                    w,
+                    lambda,
+                    sigma,
+                    pull,
+                }
+            }
+        };
+        let (promised, trace) = (f64::INFINITY, Vec::new());
         Solver {
             shards,
             system,
             w,
-            lambda: mean,
+            lambda,
             sigma,
             pull,
             n,
-            promised: f64::INFINITY,
-            trace: Vec::new(),
+            promised,
+            trace,
         }
     }
 
-    fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<Fit> {
+    fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<(Fit, Warm)> {
         let mut newton = 0;
         let mut best = f64::INFINITY;
         let mut idle = 0;
@@ -326,7 +359,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             self.sigma *= GROWTH;
             self.rebalance(0.0);
         };
-        self.finish(stop, newton, params)
+        Ok(self.finish(stop, newton, params))
     }
 
     /// λ and u⁺ at w + t·p, z moved there before or t = 0.
@@ -436,7 +469,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// The exact P at the final weights, and what was proved of it.
-    fn finish(self, stop: Stop, newton: usize, params: &BaUbaucParams) -> Result<Fit> {
+    fn finish(self, stop: Stop, newton: usize, params: &BaUbaucParams) -> (Fit, Warm) {
         let last = self.trace.last().copied();
         // Sums that were kept up step by step are made anew.
         self.shards.place(&self.w);
@@ -457,7 +490,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         // Both are the same number when nothing is left but rounding.
         let dual = dual.map(|dual| dual.min(objective));
         let gap = dual.map(|dual| (objective - dual) / objective.abs());
-        Ok(Fit {
+        let fit = Fit {
             weights: self.shards.raw(&self.w),
             intercept: b,
             lambda,
@@ -469,6 +502,22 @@ impl<'s, 'a> Solver<'s, 'a> {
             stop,
             scores,
             trace: self.trace,
-        })
+        };
+        let Self {
+            w,
+            lambda,
+            sigma,
+            pull,
+            ..
+        } = self;
+        (
+            fit,
+            Warm {
+                w,
+                lambda,
+                sigma,
+                pull,
+            },
+        )
     }
 }

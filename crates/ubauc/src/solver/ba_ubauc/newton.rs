@@ -14,7 +14,8 @@ use super::{BaUbaucParams, Point};
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
-use crate::solver::shards::Shards;
+use crate::solver::shards::{Moments, Shards};
+use crate::{Error, Result};
 
 /// Conjugate gradients for a Newton step stop at this part of [`Enough::Gain`].
 const FORCING: f64 = 0.05;
@@ -33,7 +34,7 @@ pub(super) enum Route {
 impl Route {
     /// Estimated multiplications of each: the Gram matrix and some factorisations, or some hundred
     /// products with X and Xᵀ.
-    pub(super) fn cheapest(data: &Dataset, _: &BaUbaucParams) -> Route {
+    pub(super) fn cheapest(data: &Dataset) -> Route {
         let d = data.rows().cols() as f64;
         let n = data.rows().len() as f64;
         let stored = data.rows().stored() as f64;
@@ -65,10 +66,22 @@ pub(super) struct Factored {
 }
 
 impl System {
-    pub(super) fn new(shards: &mut Shards<'_>, params: &BaUbaucParams, route: Route) -> System {
-        match route {
-            Route::Factor => System::Factor(Box::new(Factored::new(shards, params))),
-            Route::ConjugateGradients => System::ConjugateGradients,
+    /// With moments, H₀ is formed and factored.
+    pub(super) fn new(
+        shards: &Shards<'_>,
+        params: &BaUbaucParams,
+        moments: Option<&Moments>,
+    ) -> Result<System> {
+        match moments {
+            Some(moments) => {
+                let ridge = shards.total.sum() * params.gamma;
+                Ok(System::Factor(Box::new(Factored::new(
+                    moments,
+                    params.beta,
+                    ridge,
+                )?)))
+            }
+            None => Ok(System::ConjugateGradients),
         }
     }
 
@@ -204,44 +217,42 @@ impl System {
 }
 
 impl Factored {
-    fn new(shards: &mut Shards<'_>, params: &BaUbaucParams) -> Factored {
-        let d = shards.cols();
-        let ridge = shards.total.sum() * params.gamma;
-        let moments = shards.moments(params.intercept);
-        let mut h0: Vec<f64> = moments.gram.iter().map(|g| params.beta * g).collect();
+    fn new(moments: &Moments, beta: f64, ridge: f64) -> Result<Factored> {
+        let d = moments.target.len();
+        let mut h0: Vec<f64> = moments.gram.iter().map(|g| beta * g).collect();
         for i in 0..d {
             for j in 0..i {
                 h0[j * d + i] = h0[i * d + j];
             }
             h0[i * d + i] += ridge;
         }
-        let c = moments.target.iter().map(|t| params.beta * t).collect();
-        let constant = 0.5 * params.beta * moments.constant;
-        let mut shaken = false;
-        let mut more = 0.0;
-        let factor = loop {
+        let c = moments.target.iter().map(|t| beta * t).collect();
+        let constant = 0.5 * beta * moments.constant;
+        let largest = (0..d).map(|i| h0[i * d + i]).fold(0.0, f64::max);
+        // Features that depend on each other, and no γ to tell them apart: any small ridge makes a
+        // direction, none makes a proof.
+        let ridges = std::iter::once(0.0).chain((-13..=0).map(|k| largest * 10f64.powi(k)));
+        for more in ridges {
             let mut a = h0.clone();
             (0..d).for_each(|i| a[i * d + i] += more);
             if let Some(factor) = Cholesky::new(a, d) {
-                break factor;
+                let shaken = more > 0.0;
+                return Ok(Factored {
+                    h0,
+                    factor,
+                    c,
+                    constant,
+                    shaken,
+                });
             }
-            // Features that depend on each other, and no γ to tell them apart: any small ridge
-            // makes a direction, none makes a proof.
-            shaken = true;
-            let largest = (0..d).map(|i| h0[i * d + i]).fold(0.0, f64::max);
-            more = if more == 0.0 {
-                1e-12 * largest.max(f64::MIN_POSITIVE)
-            } else {
-                10.0 * more
-            };
-        };
-        Factored {
-            h0,
-            factor,
-            c,
-            constant,
-            shaken,
         }
+        // Squares of the features overflow, or all features are empty and γ = 0.
+        Err(Error::NotFinite {
+            what: "the least-squares matrix of the examples, the first",
+            row: 0,
+            value: largest,
+            must: "positive and finite; scale the features",
+        })
     }
 
     fn times(&self, x: &[f64]) -> Vec<f64> {
@@ -330,6 +341,7 @@ fn conjugate_gradients(
 ) -> Solved {
     let ridge = shards.total.sum() * params.gamma;
     let preconditioner = Preconditioner::new(shards, sigma, ridge, params);
+    let matrix = shards.newton_matrix(params.beta, sigma, params.intercept);
     let mut x = vec![0.0; right.len()];
     let mut residual = right.to_vec();
     let mut s = preconditioner.apply(&residual);
@@ -341,8 +353,7 @@ fn conjugate_gradients(
         if matches!(enough, Enough::Residual(most) if dot(&residual, &residual) <= most) {
             break;
         }
-        shards.aim(&direction);
-        let mut product = shards.newton_product(params.beta, sigma, params.intercept);
+        let mut product = shards.newton_product(&matrix, &direction);
         add_to(ridge, &direction, &mut product);
         let curvature = dot(&direction, &product);
         if curvature.is_nan() || curvature <= 0.0 {
