@@ -267,11 +267,7 @@ fn read_training(
     };
     let choice = args.classes.choice();
     let in_file = || path.display().to_string();
-    let mut binary = examples.labels.binary(&choice).with_context(in_file)?;
-    if let (Choice::Partition(seed), true) = (&choice, binary.names[0] == binary.names[1]) {
-        // Halves of one size would have one name.
-        binary.names = ["negative", "positive"].map(|side| format!("{side} of partition {seed}"));
-    }
+    let binary = examples.labels.binary(&choice).with_context(in_file)?;
     let sides = ClassSides::new(&examples.labels, &binary, &choice);
     let data = Dataset::new(examples.rows, binary, examples.names).with_context(in_file)?;
     Ok((data, weights, sides))
