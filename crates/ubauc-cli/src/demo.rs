@@ -11,12 +11,13 @@ use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Rows};
 use ubauc::data::scale::Scale;
 use ubauc::metrics::auc;
+use ubauc::model::scores;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::objective::univariate;
 
 use crate::algorithm::{Algorithm, Problem, Solver};
 use crate::output::{Facts, Output, thousands};
-use crate::{bound, compare, evaluate, scoring};
+use crate::{bound, compare, evaluate};
 
 /// What was typed after `ubauc demo`.
 #[derive(Debug, Args)]
@@ -59,7 +60,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         .collect::<Result<Vec<_>>>()?;
     let columns: Vec<Vec<f64>> = trained
         .iter()
-        .map(|model| scoring::scores(&model.weights, model.intercept, test.rows()))
+        .map(|model| scores(&model.weights, model.intercept, test.rows()))
         .collect();
     let names = ["ba-ubauc", "logistic"].map(str::to_string);
     let best = &trained[0];

@@ -63,7 +63,7 @@ struct Scored {
 impl Scored {
     /// Scores a batch; classes are written if they have names here.
     fn new(batch: Batch, model: &LinearModel, classes: Option<&[String; 2]>) -> Scored {
-        let scores = scoring::scores(&model.weights, model.intercept, &batch.rows);
+        let scores = model.scores(&batch.rows);
         let mut text = String::with_capacity(24 * scores.len());
         let mut positive = 0;
         for &score in &scores {

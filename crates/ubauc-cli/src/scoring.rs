@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use rayon::prelude::*;
 use ubauc::data::dataset::Examples;
 use ubauc::data::labels::{Binary, Choice, Labels};
-use ubauc::data::rows::Rows;
+use ubauc::model::scores;
 use ubauc::model_file::SavedModel;
 
 use crate::args::WrongUsage;
@@ -17,21 +16,6 @@ use crate::output::Output;
 pub(crate) const POSITIVE_CLASSES: &str = "positive_classes";
 /// … and those that are negative.
 pub(crate) const NEGATIVE_CLASSES: &str = "negative_classes";
-
-/// w·x + b of every row, entry by entry in the order of the columns: zeros change nothing, so the
-/// bits depend neither on how the rows are stored nor on what else is in the batch.
-pub(crate) fn scores(weights: &[f64], intercept: f64, rows: &Rows) -> Vec<f64> {
-    let score = |i: usize| {
-        let entries = rows.row(i).entries();
-        let known = entries.filter_map(|(j, x)| weights.get(j).map(|w| w * x));
-        known.fold(0.0, |sum, term| sum + term) + intercept
-    };
-    (0..rows.len())
-        .into_par_iter()
-        .with_min_len(1024)
-        .map(score)
-        .collect()
-}
 
 /// Loads a model, in words that say which option named it.
 pub(crate) fn load(path: &Path) -> Result<SavedModel> {

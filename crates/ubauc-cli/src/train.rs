@@ -129,14 +129,16 @@ pub(crate) fn run(args: &TrainArgs, output: Output) -> Result<()> {
     let seconds_solve = solving.elapsed().as_secs_f64();
 
     let saved = saved_model(args, &problem, &trained, &data, &sides);
-    let scores = scoring::scores(&trained.weights, trained.intercept, data.rows());
+    let scores = saved.model.scores(data.rows());
     let (train_auc, train_ci95) = match &weights {
         None => auc(&scores, data.positive()).map(|a| (a.auc, a.ci95))?,
         Some(weights) => {
             weighted_auc(&scores, data.positive(), weights).map(|a| (a.auc, a.ci95))?
         }
     };
-    let test_auc = test.map(|test| TestAuc::of(&trained, &test)).transpose()?;
+    let test_auc = test
+        .map(|test| TestAuc::of(&saved.model, &test))
+        .transpose()?;
     if let Some(path) = &args.model {
         saved.save(path)?;
     }
@@ -431,8 +433,8 @@ struct TestAuc {
 }
 
 impl TestAuc {
-    fn of(trained: &Trained, test: &Dataset) -> Result<TestAuc> {
-        let scores = scoring::scores(&trained.weights, trained.intercept, test.rows());
+    fn of(model: &LinearModel, test: &Dataset) -> Result<TestAuc> {
+        let scores = model.scores(test.rows());
         let found = auc(&scores, test.positive())?;
         Ok(TestAuc {
             auc: found.auc,
