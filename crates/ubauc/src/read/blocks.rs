@@ -292,6 +292,16 @@ mod tests {
     }
 
     #[test]
+    fn a_live_stream_waits_for_its_first_line_and_the_quotes_in_it() {
+        let is_whole = |text: &str| has_data_line(text.as_bytes());
+        assert!(is_whole("a,b\n1"));
+        assert!(is_whole("\n# \"\n\"a\nb\",c\n"));
+        assert!(!is_whole("a,b"));
+        assert!(!is_whole("# a\n\n"));
+        assert!(!is_whole("\"a\nb"));
+    }
+
+    #[test]
     fn counting_agrees_with_the_obvious_way() {
         for n in [0, 1, 191, 192, 193, 5000] {
             let text: Vec<u8> = (0..n).map(|i| (i * i % 7) as u8).collect();
