@@ -5,9 +5,9 @@ use std::fmt;
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::Output;
-use crate::{bound, compare, data, demo, evaluate, tune};
+use crate::{bound, compare, data, demo, evaluate, predict, train, tune};
 
-/// Judge scoring functions by AUC: exact values, confidence intervals, paired tests, and the
+/// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
 /// univariate bound of AUC risk.
 #[derive(Debug, Parser)]
 #[command(
@@ -16,7 +16,7 @@ use crate::{bound, compare, data, demo, evaluate, tune};
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = "Exit code: 0 done, 1 failed (bad data, missing file), 2 wrong usage.\n\
-                  Start with `ubauc demo`, then `ubauc evaluate FILE`."
+                  Start with `ubauc demo`, then `ubauc train FILE --model model.json`."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -67,7 +67,11 @@ impl std::error::Error for WrongUsage {}
 pub(crate) enum Command {
     /// See what the program does, on imbalanced data made up on the spot
     Demo(demo::DemoArgs),
-    /// AUC of a file of labels and scores, with its confidence interval
+    /// Learn a linear scoring function, with a proof of how good it is
+    Train(train::TrainArgs),
+    /// Score examples with a model, as they come
+    Predict(predict::PredictArgs),
+    /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval
     Evaluate(evaluate::EvaluateArgs),
     /// Compare two or more scorers on the same examples: paired tests, Holm-corrected
     Compare(compare::CompareArgs),

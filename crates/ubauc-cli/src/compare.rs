@@ -11,22 +11,30 @@ use ubauc::metrics::{Auc, PairedTest, compare_many};
 use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
 use crate::output::{Output, Table, interval, number, p_value};
+use crate::scoring;
 
 /// What was typed after `ubauc compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ubauc compare model_a.csv model_b.csv\n  \
+    ubauc compare --model a.json --model b.json test.svm\n  \
     ubauc compare scores.csv --score logistic,forest,ubauc\n\n\
     Files must hold the same examples in the same order; their labels are checked row by row.")]
 pub(crate) struct CompareArgs {
     /// Files of labels and scores: two or more, or one with several --score columns
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    /// Compare models on one file of examples: give it twice or more
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["score", "feature"])]
+    model: Vec<PathBuf>,
     #[command(flatten)]
     scores: ScoreArgs,
 }
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
+    if !args.model.is_empty() {
+        return models(args, output);
+    }
     let mut all: Option<Scores> = None;
     let mut names = Vec::new();
     for path in &args.files {
@@ -47,14 +55,32 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
         let what = "one scorer only: name a second file, or several columns (--score a,b)";
         return Err(WrongUsage(what.to_string()).into());
     }
-    let report = report(&names, &columns, &labels.positive)?;
+    tell(&report(&names, &columns, &labels.positive)?, output)
+}
+
+/// Scores one file by every model.
+fn models(args: &CompareArgs, output: Output) -> Result<()> {
+    let ([path], [_, _, ..]) = (args.files.as_slice(), args.model.as_slice()) else {
+        let what = "models are compared on one FILE: --model A --model B FILE";
+        return Err(WrongUsage(what.to_string()).into());
+    };
+    let (format, classes) = (&args.scores.format, &args.scores.classes);
+    let found = scoring::score_file(&args.model, path, format, classes, &[], output)?;
+    let names: Vec<String> = args.model.iter().map(|m| m.display().to_string()).collect();
+    tell(
+        &report(&names, &found.columns, &found.labels.positive)?,
+        output,
+    )
+}
+
+fn tell(report: &Report, output: Output) -> Result<()> {
     if report.tests.iter().any(|t| t.test.z.is_infinite()) {
         output.note(
             "note: a difference whose variance estimate is 0 has an infinite z (null in JSON) and \
              an interval of no width; that is no certainty about new data",
         );
     }
-    output.report(&report)
+    output.report(report)
 }
 
 /// Tests all pairs of scorers.

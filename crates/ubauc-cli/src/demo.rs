@@ -5,11 +5,18 @@ use std::fmt;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
+use ubauc::data::labels::Binary;
+use ubauc::data::rows::{Dense, Rows};
+use ubauc::data::scale::Scale;
 use ubauc::metrics::auc;
+use ubauc::model::scores;
+use ubauc::objective::ubauc::LeastSquares;
 use ubauc::objective::univariate;
 
-use crate::output::{Output, thousands};
+use crate::algorithm::{Algorithm, Problem, Solver};
+use crate::output::{Facts, Output, thousands};
 use crate::{bound, compare, evaluate};
 
 /// What was typed after `ubauc demo`.
@@ -17,12 +24,6 @@ use crate::{bound, compare, evaluate};
 pub(crate) struct DemoArgs {}
 
 const DIM: usize = 20;
-
-/// Dense rows, one after the other, and their labels.
-struct Sample {
-    values: Vec<f64>,
-    positive: Vec<bool>,
-}
 
 pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
     let params = GenerateParams {
@@ -38,59 +39,104 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         sample: 1,
         ..params.clone()
     })?;
-    let direction = difference_of_means(&train);
-    let scores: Vec<f64> = test
-        .values
-        .chunks_exact(DIM)
-        .map(|row| row.iter().zip(&direction).map(|(x, w)| x * w).sum())
+    let problem = Problem {
+        algorithm: Algorithm::BaUbauc,
+        solver: Solver::Newton,
+        beta: 0.5,
+        gamma: 1e-4,
+        least_squares: LeastSquares::Plain,
+        intercept: false,
+        scale: Scale::None,
+        tolerance: None,
+        max_newton: None,
+    };
+    let logistic = Problem {
+        algorithm: Algorithm::Logistic,
+        ..problem
+    };
+    let trained = [problem, logistic]
+        .iter()
+        .map(|problem| problem.fit(&train, None, output))
+        .collect::<Result<Vec<_>>>()?;
+    let columns: Vec<Vec<f64>> = trained
+        .iter()
+        .map(|model| scores(&model.weights, model.intercept, test.rows()))
         .collect();
-    let feature: Vec<f64> = test.values.iter().step_by(DIM).copied().collect();
-
-    let names = ["difference of means", "first feature"].map(str::to_string);
-    let columns = [scores, feature];
+    let names = ["ba-ubauc", "logistic"].map(str::to_string);
+    let best = &trained[0];
     output.report(&Report {
         rows: params.rows,
         dim: params.dim,
         best_auc: params.auc,
+        train: Certificate {
+            beta: problem.beta,
+            gamma: problem.gamma,
+            objective: best.objective,
+            dual: best.dual,
+            gap: best.gap,
+            tied: best.tied,
+            newton: best.newton,
+            stop: best.stop,
+        },
         evaluate: evaluate::Report {
-            auc: auc(&columns[0], &test.positive)?,
+            auc: auc(&columns[0], test.positive())?,
             partial_auc: None,
-            classes: ["-1", "1"].map(str::to_string),
+            classes: test.class_names().clone(),
         },
         bound: bound::Report {
-            bound: univariate::bound(&columns[0], &test.positive)?,
+            bound: univariate::bound(&columns[0], test.positive())?,
         },
-        compare: compare::report(&names, &columns, &test.positive)?,
+        compare: compare::report(&names, &columns, test.positive())?,
     })
 }
 
-fn sample(params: &GenerateParams) -> Result<Sample> {
+fn sample(params: &GenerateParams) -> Result<Dataset> {
     let mut generator = Generator::new(params)?;
-    let mut sample = Sample {
-        values: Vec::new(),
-        positive: Vec::new(),
-    };
+    let (mut values, mut positive) = (Vec::new(), Vec::new());
     while let Some(row) = generator.next_row() {
-        sample.positive.push(row.positive);
-        sample
-            .values
-            .extend(row.entries.iter().map(|(_, value)| value));
+        positive.push(row.positive);
+        values.extend(row.entries.iter().map(|(_, value)| value));
     }
-    Ok(sample)
+    let n = positive.len();
+    let n_pos = positive.iter().filter(|p| **p).count();
+    let labels = Binary {
+        positive,
+        n_pos,
+        n_neg: n - n_pos,
+        names: ["-1", "1"].map(str::to_string),
+    };
+    let rows = Rows::Dense(Dense::new(values, n, DIM)?);
+    Ok(Dataset::new(rows, labels, Vec::new())?)
 }
 
-/// The simplest linear scorer: mean of the positives − mean of the negatives.
-fn difference_of_means(sample: &Sample) -> Vec<f64> {
-    let n_pos = sample.positive.iter().filter(|&&p| p).count() as f64;
-    let n_neg = sample.positive.len() as f64 - n_pos;
-    let mut direction = vec![0.0; DIM];
-    for (row, &positive) in sample.values.chunks_exact(DIM).zip(&sample.positive) {
-        let share = if positive { 1.0 / n_pos } else { -1.0 / n_neg };
-        for (w, x) in direction.iter_mut().zip(row) {
-            *w += share * x;
+/// How well the training went.
+#[derive(Serialize)]
+struct Certificate {
+    beta: f64,
+    gamma: f64,
+    objective: f64,
+    dual: Option<f64>,
+    gap: Option<f64>,
+    tied: Option<usize>,
+    newton: Option<usize>,
+    stop: &'static str,
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut facts = Facts::default();
+        facts.add("objective", format!("{:.9}", self.objective));
+        if let (Some(dual), Some(gap)) = (self.dual, self.gap) {
+            facts.add("lower bound", format!("{dual:.9}"));
+            facts.add("gap", format!("proved to within {gap:.1e}"));
         }
+        let steps = self.newton.unwrap_or(0);
+        facts.add(
+            "stopped",
+            format!("{} after {steps} Newton steps", self.stop),
+        );
+        write!(f, "{facts}")
     }
-    direction
 }
 
 #[derive(Serialize)]
@@ -98,6 +144,7 @@ struct Report {
     rows: u64,
     dim: u32,
     best_auc: f64,
+    train: Certificate,
     evaluate: evaluate::Report,
     bound: bound::Report,
     compare: compare::Report,
@@ -113,18 +160,22 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "positive; the best possible scorer has AUC {}. The scorer: the difference",
+            "positive; the best possible scorer has AUC {}.\n",
             self.best_auc
         )?;
-        writeln!(f, "of the class means.\n")?;
         writeln!(
             f,
-            "How good is it?  (ubauc evaluate scores.csv)\n\n{}",
+            "Learn a scorer, with a proof.  (ubauc train train.svm --beta {} --gamma {})\n\n{}",
+            self.train.beta, self.train.gamma, self.train
+        )?;
+        writeln!(
+            f,
+            "How good is it?  (ubauc evaluate --model model.json test.svm)\n\n{}",
             self.evaluate
         )?;
         writeln!(
             f,
-            "Is it better than one feature alone?  (ubauc compare a.csv b.csv)\n\n{}",
+            "Is it better than logistic regression?  (ubauc compare --model a.json --model b.json test.svm)\n\n{}",
             self.compare
         )?;
         writeln!(
@@ -134,7 +185,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "Next: ubauc evaluate FILE.csv, with the columns label and score."
+            "Next: ubauc train FILE --model model.json, with your own data."
         )
     }
 }

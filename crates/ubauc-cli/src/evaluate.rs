@@ -1,4 +1,4 @@
-//! `ubauc evaluate`: AUC of a file of labels and scores, with its statistics.
+//! `ubauc evaluate`: AUC of a file of labels and scores, or of a model, with its statistics.
 
 use std::fmt;
 use std::io::Write;
@@ -13,19 +13,24 @@ use ubauc::metrics::{
 };
 
 use crate::args::WrongUsage;
-use crate::input::{FileArg, ScoreArgs, Scores};
+use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
 use crate::output::{Facts, Output, Table, interval, number, thousands};
+use crate::scoring;
 
 /// What was typed after `ubauc evaluate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ubauc evaluate scores.csv\n  \
+    ubauc evaluate --model model.json test.svm\n  \
     ubauc evaluate scores.csv --label fraud --score p --max-fpr 0.05\n  \
     zcat scores.csv.gz | ubauc evaluate - --json\n  \
     ubauc evaluate probabilities.csv --multiclass   (a column of scores for each class)")]
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     input: FileArg,
+    /// Judge this model: the file holds examples, not scores
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["score", "feature", "multiclass"])]
+    model: Option<PathBuf>,
     /// Column of sample weights
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
@@ -56,7 +61,14 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
         return Err(WrongUsage(what.to_string()).into());
     }
     let more: Vec<String> = args.weight.iter().cloned().collect();
-    let Scores { columns, labels } = args.scores.load_one(path, &more, output)?;
+    let Scores { columns, labels } = match &args.model {
+        Some(model) => {
+            let (format, classes) = (&args.scores.format, &args.scores.classes);
+            let models = std::slice::from_ref(model);
+            scoring::score_file(models, path, format, classes, &more, output)?
+        }
+        None => args.scores.load_one(path, &more, output)?,
+    };
     let in_file = || path.display().to_string();
     let names = labels.names.clone();
     let positive = &labels.positive;
@@ -222,7 +234,11 @@ impl fmt::Display for WeightedReport {
 fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<MulticlassReport> {
     // Columns must be named as the classes, so the default name `score` means: find them.
     let named = (args.scores.score != ["score"]).then(|| args.scores.score.clone());
-    let examples = args.scores.format.read(path, named, &[], output)?;
+    let wanted = Wanted {
+        columns: named,
+        ..Wanted::default()
+    };
+    let examples = args.scores.format.read(path, wanted, output)?;
     let classes: Vec<String> = examples
         .labels
         .classes()

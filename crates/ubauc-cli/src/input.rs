@@ -54,15 +54,48 @@ fn delimiter(text: &str) -> std::result::Result<u8, String> {
     }
 }
 
+/// Which columns of a table are wanted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    /// These, in this order; all but the label if `None`.
+    pub(crate) columns: Option<Vec<String>>,
+    /// Not these.
+    pub(crate) ignore: Vec<String>,
+    /// A column that is missing is zero.
+    pub(crate) missing_zero: bool,
+    /// Say which columns are not used.
+    pub(crate) notice_others: bool,
+}
+
+impl Wanted {
+    pub(crate) fn columns(names: Vec<String>) -> Wanted {
+        Wanted {
+            columns: Some(names),
+            ..Wanted::default()
+        }
+    }
+}
+
 impl FormatArgs {
-    /// Reads a file with a progress bar; `columns` says which columns of a table are wanted.
-    pub(crate) fn read(
+    /// Reads a file with a progress bar.
+    pub(crate) fn read(&self, path: &Path, wanted: Wanted, output: Output) -> Result<Examples> {
+        let examples = self.with_progress(path, wanted, output, |options| {
+            Ok::<Examples, anyhow::Error>(read::read(path, options)?)
+        })?;
+        for notice in &examples.notices {
+            output.note(format!("note: {}: {notice}", path.display()));
+        }
+        Ok(examples)
+    }
+
+    /// Runs a reader with the options typed and a progress bar.
+    pub(crate) fn with_progress<T>(
         &self,
         path: &Path,
-        columns: Option<Vec<String>>,
-        ignore: &[String],
+        wanted: Wanted,
         output: Output,
-    ) -> Result<Examples> {
+        read: impl FnOnce(&ReadOptions<'_>) -> Result<T>,
+    ) -> Result<T> {
         let length = path
             .metadata()
             .ok()
@@ -84,20 +117,17 @@ impl FormatArgs {
                 FormatName::Parquet => Format::Parquet,
             }),
             label: self.label.clone(),
-            columns,
-            ignore: ignore.to_vec(),
+            columns: wanted.columns,
+            ignore: wanted.ignore,
+            missing_zero: wanted.missing_zero,
+            notice_others: wanted.notice_others,
             delimiter: self.delimiter,
             no_header: self.no_header,
             zero_based: self.zero_based,
             max_line: self.max_line,
             progress: Some(&advance),
         };
-        let examples = read::read(path, &options)?;
-        drop(progress);
-        for notice in &examples.notices {
-            output.note(format!("note: {}: {notice}", path.display()));
-        }
-        Ok(examples)
+        read(&options)
     }
 }
 
@@ -160,7 +190,7 @@ impl ScoreArgs {
     pub(crate) fn load(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
         let wanted: Vec<String> = self.score.iter().chain(more).cloned().collect();
         let n_wanted = wanted.len();
-        let examples = self.format.read(path, Some(wanted), &[], output)?;
+        let examples = self.format.read(path, Wanted::columns(wanted), output)?;
         let is_svmlight = examples.names.is_empty();
         let columns = match (is_svmlight, self.feature) {
             (true, Some(index)) => {

@@ -1,14 +1,19 @@
 //! The program `ubauc`: arguments, the library, a report.
 
+mod algorithm;
 mod args;
 mod bound;
+mod choose;
 mod compare;
 mod data;
 mod demo;
 mod evaluate;
 mod input;
 mod output;
+mod predict;
 mod progress;
+mod scoring;
+mod train;
 mod tune;
 
 use std::io::{self, Write};
@@ -25,7 +30,7 @@ fn main() -> ExitCode {
         // `ubauc … | head` has had enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "ubauc: {error:#}");
+            let _ = writeln!(io::stderr(), "ubauc: {}", message(&error));
             exit_code(&error)
         }
     }
@@ -39,12 +44,27 @@ fn run(cli: &Cli) -> Result<()> {
         .context("cannot start the threads")?;
     match &cli.command {
         Command::Demo(args) => demo::run(args, cli.common.seed, output),
+        Command::Train(args) => train::run(args, output),
+        Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
         Command::Tune(args) => tune::run(args, cli.common.seed, output),
         Command::Data(args) => data::run(args, cli.common.seed, output),
     }
+}
+
+/// An error with its causes, each once: some tell their cause themselves.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// 2 for what was typed wrong, 1 for what went wrong.

@@ -26,6 +26,9 @@ pub(crate) const BYTES: &str = "{wide_bar} {bytes} of {total_bytes}, {eta} left"
 /// Bytes of a stream whose length nobody knows.
 pub(crate) const STREAM: &str = "{spinner} {bytes}, {bytes_per_sec}";
 
+/// Steps of a solver, with a message.
+pub(crate) const STEPS: &str = "{spinner} {msg}";
+
 impl Progress {
     const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -53,6 +56,17 @@ impl Progress {
                 bar.set_position(position);
                 self.state = State::Shown(bar);
             }
+        }
+    }
+}
+
+impl Progress {
+    /// The same, with a message; it is made only when it is seen.
+    pub(crate) fn say(&mut self, position: u64, message: impl FnOnce() -> String) {
+        self.at(position);
+        if let State::Shown(bar) = &self.state {
+            bar.set_message(message());
+            bar.tick();
         }
     }
 }

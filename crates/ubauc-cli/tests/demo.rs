@@ -9,18 +9,20 @@ fn it_shows_the_main_job_and_what_is_next() {
     let text = success(&output);
     assert!(text.starts_with(
         "50,000 examples to learn from and 50,000 to judge by, 20 features, 2 %\n\
-         positive; the best possible scorer has AUC 0.9. "
+         positive; the best possible scorer has AUC 0.9.\n"
     ));
     let mut rest = text;
     for part in [
-        "(ubauc evaluate scores.csv)",
+        "(ubauc train train.svm --beta 0.5 --gamma 0.0001)",
+        "proved to within",
+        "(ubauc evaluate --model model.json test.svm)",
         "positive        1,000 (class 1)",
         "negative        49,000 (class -1)",
-        "(ubauc compare a.csv b.csv)",
-        "difference of means - first feature",
+        "(ubauc compare --model a.json --model b.json test.svm)",
+        "ba-ubauc - logistic",
         "(ubauc bound scores.csv)",
         "AUC risk",
-        "Next: ubauc evaluate FILE.csv",
+        "Next: ubauc train FILE",
     ] {
         let (_, after) = rest
             .split_once(part)
@@ -45,7 +47,9 @@ fn json_has_all_the_reports() {
     let demo = json(&ubauc(directory.path(), &["demo", "--json"]));
     assert_eq!(
         keys(&demo),
-        ["best_auc", "bound", "compare", "dim", "evaluate", "rows"]
+        [
+            "best_auc", "bound", "compare", "dim", "evaluate", "rows", "train"
+        ]
     );
     let auc = demo["evaluate"]["auc"].as_f64().unwrap();
     // The scorer is nearly the best; three standard errors of 1,000 positives are 0.02.
@@ -56,7 +60,8 @@ fn json_has_all_the_reports() {
     );
     let risk = demo["bound"]["auc_risk"].as_f64().unwrap();
     assert!((risk - (1.0 - auc)).abs() < 1e-15);
-    assert!(demo["compare"]["tests"][0]["p"].as_f64().unwrap() < 1e-6);
+    assert_eq!(demo["train"]["stop"], "converged");
+    assert!(demo["train"]["gap"].as_f64().unwrap() <= 1e-6);
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 
 use crate::process::{command, stdout, success, ubauc, wrong_usage};
 
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 10] = [
     &["demo"],
+    &["train"],
+    &["predict"],
     &["evaluate"],
     &["compare"],
     &["bound"],

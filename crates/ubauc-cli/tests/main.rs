@@ -9,5 +9,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod every_command;
+mod predict;
 mod process;
+mod train;
 mod tune;

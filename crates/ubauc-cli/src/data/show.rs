@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use crate::input::{FileArg, FormatArgs};
+use crate::input::{FileArg, FormatArgs, Wanted};
 use crate::output::{Facts, Output, Table, thousands};
 
 /// What was typed after `ubauc data show`.
@@ -25,9 +25,11 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn run(args: &ShowArgs, output: Output) -> Result<()> {
     let started = Instant::now();
-    let examples = args
-        .format
-        .read(&args.input.file, None, &args.ignore, output)?;
+    let wanted = Wanted {
+        ignore: args.ignore.clone(),
+        ..Wanted::default()
+    };
+    let examples = args.format.read(&args.input.file, wanted, output)?;
     let (rows, d) = (examples.rows.len(), examples.rows.cols());
     let labels = &examples.labels;
     let classes = labels

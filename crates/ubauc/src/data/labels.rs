@@ -179,7 +179,8 @@ impl Labels {
         }
         let group = |side: bool| {
             let of_side = is_positive.iter().filter(|&&p| p == side).count();
-            format!("{of_side} classes of partition {seed}")
+            let sign = if side { "positive" } else { "negative" };
+            format!("{of_side} classes ({sign} half of partition {seed})")
         };
         let names = [group(false), group(true)];
         Ok((is_positive, names))
@@ -388,6 +389,12 @@ mod tests {
         assert_eq!((b.n_pos, b.n_neg), (52, 53));
         assert_eq!(b, l.binary(&Choice::Partition(7)).unwrap());
         assert_ne!(b, l.binary(&Choice::Partition(8)).unwrap());
+        let even = labels(&["1", "2", "3", "4"]);
+        let names = [
+            "2 classes (negative half of partition 7)",
+            "2 classes (positive half of partition 7)",
+        ];
+        assert_eq!(even.binary(&Choice::Partition(7)).unwrap().names, names);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::{Error, Result};
 
 /// Text per block: large enough to be worth handing to a thread, small enough for its cache.
 pub(super) const BLOCK: usize = 1 << 19;
+/// Text per piece of a live block.
+const PIECE: usize = 1 << 16;
 
 /// Whole lines of a file.
 pub(super) struct Block {
@@ -29,6 +31,8 @@ pub(super) struct Blocks<R> {
     next_line: u64,
     at_start: bool,
     at_end: bool,
+    /// Hand out whole lines as soon as they come, not when a block is full.
+    live: bool,
 }
 
 impl<R: Read> Blocks<R> {
@@ -47,13 +51,34 @@ impl<R: Read> Blocks<R> {
             next_line: 1,
             at_start: true,
             at_end: false,
+            live: false,
         }
+    }
+
+    /// The same, but nothing waits for a full block: a block is the lines that have come.
+    pub(super) fn live(self) -> Self {
+        Blocks { live: true, ..self }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn max_line(&self) -> usize {
+        self.max_line
     }
 
     /// The first bytes, which stay where they are. A byte order mark is taken off.
     pub(super) fn peek(&mut self) -> Result<&[u8]> {
         self.fill(BLOCK)?;
         if self.at_start {
+            // A format is told by its first line of data.
+            while self.live && !self.at_end && !has_data_line(&self.pending) {
+                if self.pending.len() >= BLOCK {
+                    break;
+                }
+                self.read_some(BLOCK)?;
+            }
             self.at_start = false;
             if self.pending.starts_with(BOM) {
                 self.pending.drain(..BOM.len());
@@ -90,6 +115,50 @@ impl<R: Read> Blocks<R> {
         }
     }
 
+    /// Up to `most` blocks to be parsed side by side, none after one that `is_last`; none at the
+    /// end.
+    pub(super) fn next_blocks(
+        &mut self,
+        most: usize,
+        is_last: impl Fn(&Block) -> bool,
+    ) -> Result<Vec<Block>> {
+        if self.live {
+            let block = self.next_block()?;
+            return Ok(block.map_or(Vec::new(), |block| self.divide(block)));
+        }
+        let mut batch = Vec::new();
+        while batch.len() < most && !batch.last().is_some_and(&is_last) {
+            match self.next_block()? {
+                Some(block) => batch.push(block),
+                None => break,
+            }
+        }
+        Ok(batch)
+    }
+
+    /// A live block in pieces, for it is the only one there is; any other as it is.
+    pub(super) fn divide(&self, block: Block) -> Vec<Block> {
+        if !self.live {
+            return vec![block];
+        }
+        let Block { text, first_line } = block;
+        let (mut pieces, mut rest, mut line) = (Vec::new(), text.as_slice(), first_line);
+        while !rest.is_empty() {
+            let end = match rest.get(PIECE..) {
+                Some(after) => memchr::memchr(b'\n', after).map_or(rest.len(), |at| PIECE + at + 1),
+                None => rest.len(),
+            };
+            let (piece, after) = rest.split_at(end);
+            pieces.push(Block {
+                text: piece.to_vec(),
+                first_line: line,
+            });
+            line += count(piece, b'\n') as u64;
+            rest = after;
+        }
+        pieces
+    }
+
     fn hand_out(&mut self, rest: Vec<u8>) -> Result<Option<Block>> {
         let text = std::mem::replace(&mut self.pending, rest);
         let first_line = self.next_line;
@@ -103,6 +172,10 @@ impl<R: Read> Blocks<R> {
         if missing == 0 || self.at_end {
             return Ok(());
         }
+        if self.live {
+            let waits = memchr::memchr(b'\n', &self.pending).is_none();
+            return if waits { self.read_some(size) } else { Ok(()) };
+        }
         self.pending.reserve(missing);
         let read = self
             .reader
@@ -110,6 +183,22 @@ impl<R: Read> Blocks<R> {
             .take(missing as u64)
             .read_to_end(&mut self.pending);
         self.at_end = read.map_err(|source| self.broken(source))? < missing;
+        Ok(())
+    }
+
+    /// Reads once, up to `size` bytes pending.
+    fn read_some(&mut self, size: usize) -> Result<()> {
+        let old = self.pending.len();
+        self.pending.resize(size.max(old), 0);
+        let read = loop {
+            match self.reader.read(&mut self.pending[old..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        let n = *read.as_ref().unwrap_or(&0);
+        self.pending.truncate(old + n);
+        self.at_end = read.map_err(|source| self.broken(source))? == 0;
         Ok(())
     }
 
@@ -133,6 +222,20 @@ impl<R: Read> Blocks<R> {
         };
         whole(&self.path, what)
     }
+}
+
+/// Is there a whole line that is neither empty nor a comment, with those that its quotes take in?
+fn has_data_line(text: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
+    let text = text[..whole].strip_prefix(BOM).unwrap_or(&text[..whole]);
+    let mut is_open = false;
+    text.split(|&b| b == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .any(|line| {
+            is_open ^= count(line, b'"') % 2 == 1;
+            !is_open
+        })
 }
 
 /// What some editors put before the first character of a file.
@@ -186,6 +289,16 @@ mod tests {
         assert_eq!(block.text, text);
         let refused = blocks(&text, 2 * BLOCK).next_block();
         assert!(matches!(refused, Err(Error::Parse { line: 1, .. })));
+    }
+
+    #[test]
+    fn a_live_stream_waits_for_its_first_line_and_the_quotes_in_it() {
+        let is_whole = |text: &str| has_data_line(text.as_bytes());
+        assert!(is_whole("a,b\n1"));
+        assert!(is_whole("\n# \"\n\"a\nb\",c\n"));
+        assert!(!is_whole("a,b"));
+        assert!(!is_whole("# a\n\n"));
+        assert!(!is_whole("\"a\nb"));
     }
 
     #[test]

@@ -7,14 +7,15 @@
 //! for the owner of the data to decide.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use csv::ByteRecord;
 use rayon::prelude::*;
 
 use super::blocks::{Block, Blocks, count};
-use super::{ReadOptions, Wrong, insert_label, shown, too_many_classes, whole};
+use super::{ReadOptions, Wrong, insert_label, shown, shown_up_to, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
@@ -23,77 +24,139 @@ use crate::{Error, Result};
 /// Blocks taken from the stream before they are parsed side by side.
 const BATCH: usize = 16;
 
+/// Records of a part where one thread reads them in sequence.
+const PART: usize = 4096;
+
 /// Which fields of a record are what.
 pub(super) struct Columns {
     /// All names in the file.
     pub(super) names: Vec<String>,
-    pub(super) label: usize,
-    /// The fields to read as numbers, in the order asked for.
-    pub(super) features: Vec<usize>,
+    /// `None` if there is none and none is wanted.
+    pub(super) label: Option<usize>,
+    want: Want,
+    /// The fields to read as numbers, in the order asked for; `None` is a column of zeros.
+    pub(super) features: Vec<Option<usize>>,
+    feature_names: Vec<String>,
+    pub(super) notices: Arc<[String]>,
+}
+
+/// Are labels read?
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    Labels,
+    /// The column of labels is passed over, if there is one.
+    NoLabels,
 }
 
 impl Columns {
     /// Finds the label and the features by name.
     pub(super) fn find(
         names: Vec<String>,
+        want: Want,
         path: &Path,
         options: &ReadOptions<'_>,
     ) -> Result<Columns> {
-        let position = |wanted: &str, what: &str| match names.iter().position(|n| n == wanted) {
+        let place = |wanted: &str| match names.iter().position(|n| n == wanted) {
             Some(at) if names[at + 1..].iter().any(|n| n == wanted) => Err(whole(
                 path,
                 format!("two columns are called {}", shown(wanted.as_bytes())),
             )),
-            Some(at) => Ok(at),
-            None => Err(missing(wanted, what, &names, path, options)),
+            found => Ok(found),
         };
-        let label = position(&options.label, "label")?;
+        let must = |wanted: &String, what: &str| {
+            place(wanted)?.ok_or_else(|| missing(&[wanted], what, &names, path, options))
+        };
+        let label = match want {
+            Want::Labels => Some(must(&options.label, "label")?),
+            Want::NoLabels => names.iter().position(|n| *n == options.label),
+        };
         let ignored = options
             .ignore
             .iter()
-            .map(|name| position(name, "ignored"))
+            .map(|name| must(name, "ignored"))
             .collect::<Result<Vec<_>>>()?;
-        let features: Vec<usize> = match &options.columns {
-            Some(wanted) => wanted
-                .iter()
-                .map(|name| position(name, "feature"))
-                .collect::<Result<_>>()?,
+        let is_free = |j: &usize| Some(*j) != label && !ignored.contains(j);
+        let mut notices = Vec::new();
+        let (features, feature_names): (Vec<Option<usize>>, Vec<String>) = match &options.columns {
+            Some(wanted) => {
+                let found = wanted
+                    .iter()
+                    .map(|name| place(name))
+                    .collect::<Result<Vec<_>>>()?;
+                let lacking: Vec<&String> = wanted
+                    .iter()
+                    .zip(&found)
+                    .filter(|(_, at)| at.is_none())
+                    .map(|(name, _)| name)
+                    .collect();
+                if !lacking.is_empty() {
+                    if !options.missing_zero {
+                        return Err(missing(&lacking, "feature", &names, path, options));
+                    }
+                    let lacking = listed(&lacking, whole_name);
+                    notices.push(format!("lacks columns, taken as zeros: {lacking}"));
+                }
+                (found, wanted.clone())
+            }
             None => (0..names.len())
-                .filter(|j| *j != label && !ignored.contains(j))
-                .collect(),
+                .filter(is_free)
+                .map(|j| (Some(j), names[j].clone()))
+                .unzip(),
         };
+        if options.notice_others {
+            let others: Vec<&String> = (0..names.len())
+                .filter(|j| is_free(j) && !features.contains(&Some(*j)))
+                .map(|j| &names[j])
+                .collect();
+            if !others.is_empty() {
+                notices.push(format!("columns not used: {}", listed(&others, short_name)));
+            }
+        }
         if features.is_empty() {
             return Err(whole(path, "no columns besides the label"));
         }
         Ok(Columns {
             names,
             label,
+            want,
             features,
+            feature_names,
+            notices: notices.into(),
         })
     }
 
     pub(super) fn feature_names(&self) -> Vec<String> {
-        self.features
-            .iter()
-            .map(|&j| self.names[j].clone())
-            .collect()
+        self.feature_names.clone()
     }
+}
+
+/// `'a', 'b'`, at most twelve of them.
+fn listed(names: &[&String], show: impl Fn(&String) -> String) -> String {
+    let mut shown: Vec<String> = names.iter().take(12).map(|name| show(name)).collect();
+    if names.len() > shown.len() {
+        shown.push("…".to_string());
+    }
+    shown.join(", ")
+}
+
+/// A name from the file, which may be anything.
+fn short_name(name: &String) -> String {
+    shown(name.as_bytes())
+}
+
+/// A name asked for.
+fn whole_name(name: &String) -> String {
+    shown_up_to(usize::MAX, name.as_bytes())
 }
 
 /// Names the columns there are, and says so when the first line is not a header at all.
 fn missing(
-    wanted: &str,
+    wanted: &[&String],
     what: &str,
     names: &[String],
     path: &Path,
     options: &ReadOptions<'_>,
 ) -> Error {
-    let first: Vec<String> = names.iter().take(12).map(|n| shown(n.as_bytes())).collect();
-    let more = if names.len() > first.len() {
-        ", …"
-    } else {
-        ""
-    };
     let numbers = names
         .iter()
         .all(|n| labels::number(n.trim().as_bytes()).is_some());
@@ -102,83 +165,126 @@ fn missing(
     } else {
         ""
     };
-    let what = format!(
-        "no {what} column '{wanted}'; columns are {}{more}{hint}",
-        first.join(", ")
-    );
+    let plural = if wanted.len() > 1 { "s" } else { "" };
+    let wanted = listed(wanted, whole_name);
+    let all = listed(&names.iter().collect::<Vec<_>>(), short_name);
+    let what = format!("no {what} column{plural} {wanted}; columns are {all}{hint}");
     whole(path, what)
 }
 
 /// The values and label codes of some records.
 #[derive(Default)]
-struct Part {
+pub(super) struct Part {
     dictionary: Dictionary,
     codes: Vec<u32>,
     values: Vec<f64>,
+    records: usize,
+}
+
+impl Part {
+    /// The features alone.
+    pub(super) fn into_rows(self, columns: &Columns) -> Result<Rows> {
+        let dense = Dense::new(self.values, self.records, columns.features.len())?;
+        Ok(Rows::smaller_of_dense(dense))
+    }
 }
 
 /// Reads a stream of CSV text.
 pub(super) fn read_blocks(
-    mut blocks: Blocks<impl Read + Send>,
+    blocks: Blocks<impl Read>,
     path: &Path,
     options: &ReadOptions<'_>,
 ) -> Result<Examples> {
+    let mut parts: Vec<Part> = Vec::new();
+    let columns = each_part(
+        blocks,
+        Want::Labels,
+        path,
+        options,
+        |part, _| Ok(part),
+        |part| {
+            parts.push(part);
+            Ok::<(), Error>(())
+        },
+    )?;
+    join(parts, columns, path)
+}
+
+/// Reads a stream of CSV text part by part: `convert` runs on all threads, `take` in order.
+pub(super) fn each_part<T: Send, E: From<Error>>(
+    mut blocks: Blocks<impl Read>,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+    convert: impl Fn(Part, &Columns) -> Result<T> + Sync,
+    mut take: impl FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<Columns, E> {
     let head = blocks.peek()?;
     if head.contains(&0) {
-        return Err(whole(
-            path,
-            "is not text; expected svmlight or CSV, perhaps compressed",
-        ));
+        let what = "is not text; expected svmlight or CSV, perhaps compressed";
+        return Err(whole(path, what).into());
     }
     let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(head));
     let Some(mut first) = blocks.next_block()? else {
-        return Err(whole(path, "the file is empty"));
+        return Err(whole(path, "the file is empty").into());
     };
-    let columns = header(&mut first, delimiter, path, options)?;
-    let mut parts: Vec<Part> = Vec::new();
-    let mut pending = Some(first);
-    loop {
-        let mut batch: Vec<Block> = pending.take().into_iter().collect();
-        let mut quoted = batch.pop_if(|block| block.text.contains(&b'"'));
-        while quoted.is_none() && batch.len() < BATCH {
-            match blocks.next_block()? {
-                Some(block) if memchr::memchr(b'"', &block.text).is_some() => quoted = Some(block),
-                Some(block) => batch.push(block),
-                None => break,
-            }
-        }
-        let at_end = batch.len() < BATCH;
-        let parsed: Vec<Result<Part>> = batch
+    let columns = header(&mut first, want, delimiter, path, options)?;
+    let has_quote = |block: &Block| memchr::memchr(b'"', &block.text).is_some();
+    let mut batch = blocks.divide(first);
+    while !batch.is_empty() {
+        let quote = batch.iter().position(has_quote);
+        let quoted = batch.split_off(quote.unwrap_or(batch.len()));
+        let parsed: Vec<Result<Vec<T>>> = batch
             .par_iter()
             .map(|block| {
-                let text = WholeText::new(&block.text);
-                read_records(text, block.first_line, delimiter, &columns, path)
+                let (text, line) = (WholeText::new(&block.text), block.first_line);
+                let mut made = Vec::new();
+                read_records(text, line, delimiter, &columns, path, |part| {
+                    made.push(convert(part, &columns)?);
+                    Ok::<(), Error>(())
+                })?;
+                Ok(made)
             })
             .collect();
         // In order, so that the first error of the file is the one told.
-        for part in parsed {
-            parts.push(part?);
+        for made in parsed {
+            made?.into_iter().try_for_each(&mut take)?;
         }
-        if let Some(Block { text, first_line }) = quoted {
-            let mut rest = Rest {
-                text: text.into(),
-                blocks: &mut blocks,
-                since_record: 0,
-                max_record: options.max_line,
-                last: Vec::new(),
-                total: 0,
-                guard: None,
-                failed: None,
-            };
-            let part = read_records(&mut rest, first_line, delimiter, &columns, path);
-            parts.push(rest.failed.map_or(part, Err)?);
+        if let Some(first_line) = quoted.first().map(|block| block.first_line) {
+            let text = quoted.into_iter().flat_map(|block| block.text).collect();
+            read_rest(text, first_line, delimiter, &columns, &mut blocks, |part| {
+                take(convert(part, &columns)?)
+            })?;
             break;
         }
-        if at_end {
-            break;
-        }
+        batch = blocks.next_blocks(BATCH, has_quote)?;
     }
-    join(parts, columns, path)
+    Ok(columns)
+}
+
+/// Reads the rest of a stream in sequence, from a text with a quote on.
+fn read_rest<E: From<Error>>(
+    text: VecDeque<u8>,
+    first_line: u64,
+    delimiter: u8,
+    columns: &Columns,
+    blocks: &mut Blocks<impl Read>,
+    take: impl FnMut(Part) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let path = blocks.path().to_path_buf();
+    let max_record = blocks.max_line();
+    let mut rest = Rest {
+        text,
+        blocks,
+        since_record: 0,
+        max_record,
+        last: Vec::new(),
+        total: 0,
+        guard: None,
+        failed: None,
+    };
+    let read = read_records(&mut rest, first_line, delimiter, columns, &path, take);
+    rest.failed.map_or(read, |error| Err(error.into()))
 }
 
 /// The separator that occurs most often in the first line, quoted text aside.
@@ -213,6 +319,7 @@ fn reader<R: Read>(text: R, delimiter: u8) -> csv::Reader<R> {
 /// Takes the header off the first block, or makes one up.
 fn header(
     first: &mut Block,
+    want: Want,
     delimiter: u8,
     path: &Path,
     options: &ReadOptions<'_>,
@@ -244,17 +351,19 @@ fn header(
             .map(|name| String::from_utf8_lossy(name).trim().to_string())
             .collect()
     };
-    Columns::find(names, path, options)
+    Columns::find(names, want, path, options)
 }
 
-/// Reads records to the end of `text`, whose first line has the number `first_line`.
-fn read_records(
+/// Reads records to the end of `text`, whose first line has the number `first_line`; `take` is
+/// given them in parts, where the text says so and at the end.
+fn read_records<E: From<Error>>(
     text: impl Source,
     first_line: u64,
     delimiter: u8,
     columns: &Columns,
     path: &Path,
-) -> Result<Part> {
+    mut take: impl FnMut(Part) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     let mut csv = reader(text, delimiter);
     let mut record = ByteRecord::new();
     let mut part = Part::default();
@@ -275,8 +384,14 @@ fn read_records(
             Wrong { line, column, what }.at(path)
         })?;
         csv.get_mut().record_read();
+        if csv.get_ref().ends_part(end, part.records) {
+            take(std::mem::take(&mut part))?;
+        }
     }
-    Ok(part)
+    if part.records > 0 {
+        take(part)?;
+    }
+    Ok(())
 }
 
 /// The line in which the record just read begins, from 0. The position that the record has of
@@ -303,19 +418,26 @@ fn add_record(
             format!("{fields} fields, the header has {expected}"),
         ));
     }
-    let label = record[columns.label].trim_ascii();
-    let code = match part.dictionary.find(label) {
-        Some(code) => code,
-        None => new_label(&mut part.dictionary, label).map_err(|what| (columns.label, what))?,
-    };
-    for &j in &columns.features {
+    if let (Want::Labels, Some(at)) = (columns.want, columns.label) {
+        let label = record[at].trim_ascii();
+        let code = match part.dictionary.find(label) {
+            Some(code) => code,
+            None => new_label(&mut part.dictionary, label).map_err(|what| (at, what))?,
+        };
+        part.codes.push(code);
+    }
+    for j in &columns.features {
+        let Some(j) = *j else {
+            part.values.push(0.0);
+            continue;
+        };
         let field = record[j].trim_ascii();
         match labels::number(field) {
             Some(value) => part.values.push(value),
             None => return Err((j, why_not_a_number(field, &columns.names[j]))),
         }
     }
-    part.codes.push(code);
+    part.records += 1;
     Ok(())
 }
 
@@ -369,6 +491,11 @@ trait Source: Read {
     fn ends(&self, _end: u64) -> Option<Guard> {
         None
     }
+
+    /// Is a part complete with the record that ends at `end`, its `records`-th?
+    fn ends_part(&self, _end: u64, _records: usize) -> bool {
+        false
+    }
 }
 
 /// A block, with its own place in it.
@@ -384,7 +511,7 @@ impl<'a> WholeText<'a> {
 }
 
 impl Read for WholeText<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.rest.read(buffer)
     }
 }
@@ -458,9 +585,12 @@ impl<R: Read> Rest<'_, R> {
 }
 
 impl<R: Read> Read for Rest<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.text.is_empty() && self.failed.is_none() {
-            self.failed = self.refill().err();
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.text.is_empty() {
+            self.refill().map_err(|error| {
+                self.failed = Some(error);
+                io::Error::other("told by `failed`")
+            })?;
         }
         let n = self.text.read(buffer)?;
         if n > 0 {
@@ -491,6 +621,12 @@ impl<R: Read> Source for &mut Rest<'_, R> {
             guard => guard,
         }
     }
+
+    fn ends_part(&self, end: u64, records: usize) -> bool {
+        // Nothing more has come yet, but perhaps the second byte of a line end.
+        let drained = self.text.is_empty() && self.total <= end + 1;
+        drained || records >= PART
+    }
 }
 
 /// One after the other.
@@ -513,6 +649,6 @@ fn join(parts: Vec<Part>, columns: Columns, path: &Path) -> Result<Examples> {
         rows,
         labels,
         names: columns.feature_names(),
-        notices: Vec::new(),
+        notices: columns.notices.to_vec(),
     })
 }

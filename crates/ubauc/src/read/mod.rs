@@ -4,6 +4,7 @@
 //! A reader refuses bad input with its place and reads the rest of nothing: either the whole file
 //! is examples, or there is an error. Memory is bounded by the examples and a few blocks of text.
 
+mod batches;
 mod blocks;
 mod csv;
 mod decompress;
@@ -18,7 +19,9 @@ use std::path::{Path, PathBuf};
 use crate::data::dataset::Examples;
 use crate::data::labels::{Dictionary, MAX_CLASSES};
 use crate::{Error, Result};
+pub use batches::{Batch, batches, batches_from};
 use blocks::{BOM, Blocks};
+use csv::Want;
 use decompress::Compression;
 
 /// A line may be this long unless the options say otherwise. A row of half a million features fits.
@@ -44,6 +47,10 @@ pub struct ReadOptions<'a> {
     pub label: String,
     /// Columns to read as features, in this order; all but the label if `None`.
     pub columns: Option<Vec<String>>,
+    /// A column of `columns` that the file lacks is taken as zeros, with a notice.
+    pub missing_zero: bool,
+    /// A notice of the columns that are neither label nor in `columns` nor ignored.
+    pub notice_others: bool,
     /// Columns to leave out.
     pub ignore: Vec<String>,
     /// The byte between CSV fields; the commonest of `,` `;` tab and `|` in the header if `None`.
@@ -64,6 +71,8 @@ impl Default for ReadOptions<'_> {
             format: None,
             label: "label".to_string(),
             columns: None,
+            missing_zero: false,
+            notice_others: false,
             ignore: Vec::new(),
             delimiter: None,
             no_header: false,
@@ -108,7 +117,7 @@ pub fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
     match format_of(path, &head, options) {
         Format::Svmlight => svmlight::read_file(&file, metadata.len(), path, options),
         Format::Csv => read_from(file, path, options),
-        Format::Parquet => read_parquet(file, path, options),
+        Format::Parquet => read_parquet(file, Want::Labels, path, options),
     }
 }
 
@@ -135,20 +144,29 @@ pub fn read_from(
     match format_of(name, head, options) {
         Format::Svmlight => svmlight::read_blocks(blocks, name, options),
         Format::Csv => csv::read_blocks(blocks, name, options),
-        Format::Parquet => Err(whole(
-            name,
-            "Parquet is read from a plain file only, not from a stream or an archive",
-        )),
+        Format::Parquet => Err(parquet_stream(name)),
     }
 }
 
+fn parquet_stream(name: &Path) -> Error {
+    whole(
+        name,
+        "Parquet is read from a plain file only, not from a stream or an archive",
+    )
+}
+
 #[cfg(feature = "parquet")]
-fn read_parquet(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
-    parquet::read_file(file, path, options)
+fn read_parquet(
+    file: File,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<Examples> {
+    parquet::read_file(file, want, path, options)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet(_: File, path: &Path, _: &ReadOptions<'_>) -> Result<Examples> {
+fn read_parquet(_: File, _: Want, path: &Path, _: &ReadOptions<'_>) -> Result<Examples> {
     Err(whole(
         path,
         "is a Parquet file; this build has no Parquet reader (feature `parquet`)",
@@ -260,7 +278,11 @@ fn too_many_classes() -> String {
 
 /// Text from a file, fit for a message: printable and short.
 fn shown(text: &[u8]) -> String {
-    let short = &text[..text.len().min(24)];
+    shown_up_to(24, text)
+}
+
+fn shown_up_to(most: usize, text: &[u8]) -> String {
+    let short = &text[..text.len().min(most)];
     let dots = if short.len() < text.len() { "…" } else { "" };
     // The cut may have gone through a character.
     let whole = match std::str::from_utf8(short) {

@@ -17,7 +17,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::csv::Columns;
+use super::csv::{Columns, Want};
 use super::{ReadOptions, Wrong, insert_label, shown, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
@@ -33,8 +33,13 @@ const CHUNK: usize = 1 << 14;
 /// make it panic. Nothing that it touched is used after that: the file and all that was read are
 /// dropped here, and the options are only read. A page header made for it (lists of billions of
 /// values that take no bytes) still keeps the crate busy: seconds for each list.
-pub(super) fn read_file(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
-    contained(|| read_columns(file, path, options)).unwrap_or_else(|| {
+pub(super) fn read_file(
+    file: File,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<Examples> {
+    contained(|| read_columns(file, want, path, options)).unwrap_or_else(|| {
         let what = "damaged Parquet file: its lengths and offsets contradict each other";
         Err(whole(path, what))
     })
@@ -63,7 +68,12 @@ fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-fn read_columns(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
+fn read_columns(
+    file: File,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<Examples> {
     let bytes = file.metadata().map_or(0, |m| m.len());
     let broken = |error: ParquetError| whole(path, format!("damaged Parquet file: {error}"));
     let reader = SerializedFileReader::new(file).map_err(broken)?;
@@ -73,7 +83,7 @@ fn read_columns(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Ex
         .iter()
         .map(|column| column.path().string())
         .collect();
-    let columns = Columns::find(names, path, options)?;
+    let columns = Columns::find(names, want, path, options)?;
     let mut dictionary = Dictionary::default();
     let mut codes = Vec::new();
     let mut values: Vec<f64> = Vec::new();
@@ -83,10 +93,15 @@ fn read_columns(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Ex
         let group = reader.get_row_group(group).map_err(broken)?;
         let first_row = codes.len();
         let place = Place { path, first_row };
-        label_column(&*group, columns.label, &place, &mut dictionary, &mut codes)?;
+        match columns.label.filter(|_| want == Want::Labels) {
+            Some(label) => label_column(&*group, label, &place, &mut dictionary, &mut codes)?,
+            None => no_labels(&*group, &columns, &place, &mut dictionary, &mut codes)?,
+        }
         let n = codes.len() - first_row;
         values.resize(codes.len() * d, 0.0);
-        for (j, &column) in columns.features.iter().enumerate() {
+        for (j, column) in columns.features.iter().enumerate() {
+            // What the file lacks stays zero.
+            let Some(column) = *column else { continue };
             let cells = values[first_row * d..].iter_mut().skip(j).step_by(d);
             number_column(&*group, column, &place, n, cells)?;
         }
@@ -103,8 +118,26 @@ fn read_columns(file: File, path: &Path, options: &ReadOptions<'_>) -> Result<Ex
         rows,
         labels,
         names: columns.feature_names(),
-        notices: Vec::new(),
+        notices: columns.notices.to_vec(),
     })
+}
+
+/// One nameless class for every row. Rows are counted, for only the file vouches for the number
+/// that it names, and memory is taken by it.
+fn no_labels(
+    group: &dyn RowGroupReader,
+    columns: &Columns,
+    place: &Place<'_>,
+    dictionary: &mut Dictionary,
+    codes: &mut Vec<u32>,
+) -> Result<()> {
+    let rows = match columns.features.iter().flatten().next() {
+        Some(&column) => numbers(group, column, place, |_| Ok(()))?,
+        None => usize::try_from(group.metadata().num_rows()).unwrap_or(0),
+    };
+    let code = dictionary.find(b"").or_else(|| dictionary.insert(b""));
+    codes.resize(codes.len() + rows, code.unwrap_or(0));
+    Ok(())
 }
 
 /// The reader of a column, whose pages are checked before they are decoded.
@@ -230,6 +263,31 @@ fn number_column<'a>(
     n: usize,
     mut cells: impl Iterator<Item = &'a mut f64>,
 ) -> Result<()> {
+    let name = group.metadata().column(column).column_path().string();
+    let rows = numbers(group, column, place, |value| match cells.next() {
+        Some(cell) => {
+            *cell = value;
+            Ok(())
+        }
+        None => Err(format!("column '{name}' is longer than the labels")),
+    })?;
+    if rows != n {
+        return Err(place.wrong(
+            rows,
+            column,
+            format!("column '{name}' has {rows} rows, not {n}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Hands every number of a column to `take`, and says how many there were.
+fn numbers(
+    group: &dyn RowGroupReader,
+    column: usize,
+    place: &Place<'_>,
+    mut take: impl FnMut(f64) -> std::result::Result<(), String>,
+) -> Result<usize> {
     let descriptor = group.metadata().column(column).column_descr_ptr();
     let unsigned = plain_number(&descriptor).map_err(|what| place.wrong(0, column, what))?;
     let name = descriptor.path().string();
@@ -237,14 +295,10 @@ fn number_column<'a>(
         if !value.is_finite() {
             return Err(format!("{value} in column '{name}' is not finite"));
         }
-        match cells.next() {
-            Some(cell) => *cell = value,
-            None => return Err(format!("column '{name}' is longer than the labels")),
-        }
-        Ok(())
+        take(value)
     };
     let reader = column_reader(group, column).map_err(|error| place.broken(error))?;
-    let rows = match reader {
+    match reader {
         ColumnReader::BoolColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
         ColumnReader::Int32ColumnReader(r) if unsigned => {
             each_value(r, column, place, |_, &v| put((v as u32).into()))
@@ -257,15 +311,7 @@ fn number_column<'a>(
         ColumnReader::FloatColumnReader(r) => each_value(r, column, place, |_, &v| put(v.into())),
         ColumnReader::DoubleColumnReader(r) => each_value(r, column, place, |_, &v| put(v)),
         _ => Err(place.wrong(0, column, format!("column '{name}' does not hold numbers"))),
-    }?;
-    if rows != n {
-        return Err(place.wrong(
-            rows,
-            column,
-            format!("column '{name}' has {rows} rows, not {n}"),
-        ));
     }
-    Ok(())
 }
 
 /// Reads the labels, whatever type they are.

@@ -284,6 +284,36 @@ pub(super) fn read_blocks(
     joined.finish(rooms.into_iter(), filled, path)
 }
 
+/// Reads a stream block by block: `convert` runs on all threads, `take` in order.
+pub(super) fn each_block<T: Send, E: From<Error>>(
+    mut blocks: Blocks<impl Read>,
+    options: &ReadOptions<'_>,
+    convert: impl Fn(Examples) -> Result<T> + Sync,
+    mut take: impl FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let path = blocks.path().to_path_buf();
+    loop {
+        let batch = blocks.next_blocks(2 * rayon::current_num_threads(), |_| false)?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let parsed: Vec<Result<Option<T>>> = batch
+            .into_par_iter()
+            .map(|block| {
+                let (arrays, room, filled) = parse_block(block, &path, options)?;
+                if filled.rows == 0 {
+                    return Ok(None);
+                }
+                let examples = arrays.finish(std::iter::once(room), vec![filled], &path)?;
+                convert(examples).map(Some)
+            })
+            .collect();
+        for part in parsed {
+            part?.map_or(Ok(()), &mut take)?;
+        }
+    }
+}
+
 /// A block, parsed.
 type Part = (Arrays, Room, Filled);
 

@@ -1,0 +1,199 @@
+//! `ubauc predict`: scores of examples as they come, in memory that does not grow with them.
+
+use std::collections::HashSet;
+use std::fmt::{self, Write as _};
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use serde::Serialize;
+use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::model::LinearModel;
+use ubauc::read::{self, Batch};
+
+use crate::args::WrongUsage;
+use crate::input::{FileArg, FormatArgs, Wanted};
+use crate::output::{Facts, Output, number, thousands};
+use crate::scoring;
+
+/// What was typed after `ubauc predict`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ubauc predict --model model.json new.csv > scores.csv\n  \
+    tail -f events.svm | ubauc predict --model model.json - --classes\n\n\
+    A CSV file needs no column of labels. Its columns are found by the names in the model, if that\n\
+    was trained on CSV. An svmlight line begins with a label, which may be any number.")]
+pub(crate) struct PredictArgs {
+    #[command(flatten)]
+    input: FileArg,
+    /// The model to score with, from `ubauc train --model`
+    #[arg(long, value_name = "MODEL")]
+    model: PathBuf,
+    /// Write to this file, when all is done
+    #[arg(long, value_name = "OUT", default_value = "-")]
+    output: PathBuf,
+    /// Write the scores (always done; for clarity)
+    #[arg(long)]
+    scores: bool,
+    /// Also write the class of every example
+    #[arg(long)]
+    classes: bool,
+    /// Scores from here on are of the positive class [default: the model's threshold]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    threshold: Option<f64>,
+    /// Take columns that the file lacks as zeros
+    #[arg(long)]
+    missing_zero: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// One batch, ready to be written.
+struct Scored {
+    text: String,
+    rows: u64,
+    positive: u64,
+    cols: usize,
+    is_table: bool,
+    batch_notices: std::sync::Arc<[String]>,
+    overflow: Option<f64>,
+}
+
+impl Scored {
+    /// Scores a batch; classes are written if they have names here.
+    fn new(batch: Batch, model: &LinearModel, classes: Option<&[String; 2]>) -> Scored {
+        let scores = model.scores(&batch.rows);
+        let mut text = String::with_capacity(24 * scores.len());
+        let mut positive = 0;
+        for &score in &scores {
+            let is_positive = score >= model.threshold;
+            positive += u64::from(is_positive);
+            // Writing to a string cannot fail.
+            let _ = match classes {
+                Some(names) => writeln!(text, "{score},{}", names[usize::from(is_positive)]),
+                None => writeln!(text, "{score}"),
+            };
+        }
+        Scored {
+            text,
+            rows: scores.len() as u64,
+            positive,
+            cols: batch.rows.cols(),
+            is_table: batch.is_table,
+            batch_notices: batch.notices,
+            overflow: scores.into_iter().find(|s| !s.is_finite()),
+        }
+    }
+}
+
+pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
+    let to_stdout = is_stdout(&args.output);
+    if to_stdout && output.json {
+        let what = "--json and the scores both write to standard output; name a file (--output)";
+        return Err(WrongUsage(what.to_string()).into());
+    }
+    if args.threshold.is_some_and(f64::is_nan) {
+        return Err(WrongUsage("--threshold NaN: must be a number".to_string()).into());
+    }
+    let path = &args.input.file;
+    scoring::refuse_overwriting(&args.output, &[path, &args.model], "--output")?;
+    let mut model = scoring::load(&args.model)?.model;
+    model.threshold = args.threshold.unwrap_or(model.threshold);
+    let quoted = model.classes.each_ref().map(|class| csv_field(class));
+    let quoted = args.classes.then_some(&quoted);
+    let each = |batch: Batch| Scored::new(batch, &model, quoted);
+    let wanted = Wanted {
+        columns: (!model.names.is_empty()).then(|| model.names.clone()),
+        missing_zero: args.missing_zero,
+        notice_others: true,
+        ..Wanted::default()
+    };
+    let d = model.weights.len();
+    let mut file = AtomicFile::create(&args.output)?;
+    let mut told = HashSet::new();
+    let mut report = Report {
+        rows: 0,
+        positive: 0,
+        threshold: model.threshold,
+        classes: model.classes.clone(),
+        output: args.output.clone(),
+    };
+    let (mut header, mut wide) = (false, 0);
+    let take = |scored: Scored| -> Result<()> {
+        for notice in scored.batch_notices.iter() {
+            if told.insert(notice.clone()) {
+                output.note(format!("note: {}: {notice}", path.display()));
+            }
+        }
+        if scored.is_table && scored.cols < d && !args.missing_zero {
+            return Err(anyhow!(
+                "{}: {} feature columns; the model has {d} features (--missing-zero takes the rest \
+                 as zeros)",
+                path.display(),
+                scored.cols
+            ));
+        }
+        if scored.cols > d && wide == 0 {
+            wide = scored.cols;
+            scoring::note_beyond(d, wide, path, output);
+        }
+        if let Some(score) = scored.overflow {
+            return Err(anyhow!("{}: a score is {score}", path.display()));
+        }
+        if !header {
+            header = true;
+            let head: &[u8] = if args.classes {
+                b"score,class\n"
+            } else {
+                b"score\n"
+            };
+            file.put(head)?;
+        }
+        file.put(scored.text.as_bytes())?;
+        if to_stdout {
+            file.flush().context("standard output")?;
+        }
+        report.rows += scored.rows;
+        report.positive += scored.positive;
+        Ok(())
+    };
+    args.format.with_progress(path, wanted, output, |options| {
+        read::batches(path, options, each, take)
+    })?;
+    file.commit()?;
+    if to_stdout {
+        return Ok(());
+    }
+    output.report(&report)
+}
+
+/// Quoted where a CSV reader needs it.
+fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    rows: u64,
+    positive: u64,
+    threshold: f64,
+    classes: [String; 2],
+    output: PathBuf,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut facts = Facts::default();
+        facts.add("examples", thousands(self.rows));
+        let (positive, class) = (thousands(self.positive), &self.classes[1]);
+        facts.add("positive", format!("{positive} (class {class})"));
+        facts.add("threshold", number(self.threshold));
+        facts.add("scores", self.output.display());
+        write!(f, "{facts}")
+    }
+}

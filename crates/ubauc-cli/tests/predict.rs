@@ -1,0 +1,229 @@
+//! `ubauc predict`, and models as inputs of `evaluate` and `compare`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use crate::process::{command, directory_with, failure, json, stderr, success, ubauc, wrong_usage};
+use crate::train::overlapping;
+
+const TRAIN: &str = "label,a,b\n1,2,1\n0,1,-1\n1,1,0.5\n0,-1,0\n0,0.5,1\n1,3,-1\n0,-2,0.5\n";
+
+/// A directory with this file and the model `m.json` trained on it.
+fn trained(name: &str, text: &str) -> tempfile::TempDir {
+    let directory = directory_with(&[(name, text)]);
+    let words = [
+        "train", name, "--beta", "0.5", "--gamma", "0.01", "--model", "m.json",
+    ];
+    success(&ubauc(directory.path(), &words));
+    directory
+}
+
+/// Runs predict on a text from standard input.
+fn predict(directory: &std::path::Path, text: &str, more: &[&str]) -> std::process::Output {
+    let words = [&["predict", "--model", "m.json", "-"], more].concat();
+    command(directory, &words)
+        .write_stdin(text)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn scores_are_those_of_training_to_the_last_bit() {
+    let directory = trained("x.svm", &overlapping(3_000, 9));
+    let dir = directory.path();
+    let words = [
+        "train", "x.svm", "--beta", "0.5", "--gamma", "0.01", "--json",
+    ];
+    let report = json(&ubauc(dir, &words));
+    let text = success(&ubauc(dir, &["predict", "--model", "m.json", "x.svm"])).to_string();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("score"));
+    let scores: Vec<f64> = lines.map(|line| line.parse().unwrap()).collect();
+    let labels = fs::read_to_string(dir.join("x.svm")).unwrap();
+    let mut csv = "label,score\n".to_string();
+    for (line, score) in labels.lines().zip(&scores) {
+        writeln!(csv, "{},{score}", line.split(' ').next().unwrap()).unwrap();
+    }
+    fs::write(dir.join("s.csv"), csv).unwrap();
+    let of_scores = json(&ubauc(dir, &["evaluate", "s.csv", "--json"]));
+    let of_model = json(&ubauc(
+        dir,
+        &["evaluate", "--model", "m.json", "x.svm", "--json"],
+    ));
+    assert_eq!(of_scores, of_model);
+    assert_eq!(of_scores["auc"], report["train_auc"]);
+    // The same from a pipe, in other batches.
+    assert_eq!(success(&predict(dir, &labels, &[])), text);
+}
+
+#[test]
+fn columns_are_found_by_name_and_labels_are_not_needed() {
+    let directory = trained("x.csv", TRAIN);
+    let dir = directory.path();
+    let one = predict(dir, "label,a,b\n1,2,1\n0,1,-1\n", &[]);
+    let other = predict(dir, "b,id,a\n1,\"x\",2\n-1,y,1\n", &[]);
+    assert_eq!(success(&one), success(&other));
+    assert_eq!(stderr(&other).matches("'id'").count(), 1);
+    let lacking = predict(dir, "c,d\n1,2\n", &[]);
+    assert!(failure(&lacking).contains("no feature columns 'a', 'b'"));
+    let zero = predict(dir, "b\n0\n", &["--missing-zero"]);
+    assert_eq!(success(&zero), "score\n0\n");
+    assert!(stderr(&zero).contains("taken as zeros: 'a'"));
+}
+
+#[test]
+fn classes_are_told_by_the_threshold() {
+    let directory = trained("x.csv", TRAIN);
+    let text = "a,b\n3,0\n-3,0\n";
+    let output = predict(directory.path(), text, &["--classes"]);
+    let lines: Vec<&str> = success(&output).lines().collect();
+    assert_eq!(lines[0], "score,class");
+    assert!(
+        lines[1].ends_with(",1") && lines[2].ends_with(",0"),
+        "{lines:?}"
+    );
+    let output = predict(
+        directory.path(),
+        text,
+        &["--classes", "--threshold", "-1e9"],
+    );
+    assert!(
+        success(&output)
+            .lines()
+            .skip(1)
+            .all(|line| line.ends_with(",1"))
+    );
+}
+
+#[test]
+fn unknown_features_are_ignored_with_one_notice() {
+    let directory = trained("x.svm", &overlapping(100, 3));
+    let output = predict(directory.path(), "3 1:1 9:5\n0 1:1\n7 9:1\n", &[]);
+    let lines: Vec<&str> = success(&output).lines().collect();
+    assert_eq!(lines[1], lines[2]);
+    assert_eq!(lines[3], "0");
+    assert_eq!(stderr(&output).matches("ignored").count(), 1);
+    assert!(failure(&predict(directory.path(), "", &[])).contains("empty"));
+    assert!(failure(&predict(directory.path(), "1 1:1\n1 1:x\n", &[])).contains("<stdin>:2:5"));
+}
+
+#[test]
+fn answers_come_while_the_input_is_open() {
+    let directory = trained("x.csv", TRAIN);
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
+        .current_dir(directory.path())
+        .args(["predict", "--model", "m.json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    input.write_all(b"a,b\n1,2\n").unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), "score");
+    let first = lines.next().unwrap().unwrap();
+    input.write_all(b"\"1\",2\n").unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), first);
+    input.write_all(b"1,2\n").unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), first);
+    drop(input);
+    assert!(lines.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_input() {
+    let directory = trained("x.svm", &overlapping(500, 40));
+    let block = overlapping(1_000, 40);
+    let peak = |blocks: usize| {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
+            .current_dir(directory.path())
+            .args(["predict", "--model", "m.json", "-", "--threads", "2"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let output = child.stdout.take().unwrap();
+        let count = std::thread::spawn(move || {
+            BufReader::new(output)
+                .lines()
+                .take(1 + 1_000 * blocks)
+                .count()
+        });
+        for _ in 0..blocks {
+            input.write_all(block.as_bytes()).unwrap();
+        }
+        // All rows have been answered, and the program still waits for more.
+        assert_eq!(count.join().unwrap(), 1 + 1_000 * blocks);
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        drop(input);
+        assert!(child.wait().unwrap().success());
+        let line = status.lines().find(|l| l.starts_with("VmHWM")).unwrap();
+        line.split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+    };
+    // 100,000 rows are 40 MB of text.
+    let (small, large) = (peak(5), peak(100));
+    assert!(
+        large < small + 8_192 && large < 65_536,
+        "{small} kB, then {large} kB"
+    );
+}
+
+#[test]
+fn a_failed_run_leaves_no_output() {
+    let directory = trained("x.csv", TRAIN);
+    let dir = directory.path();
+    failure(&predict(dir, "a,b\n1,2\nx,1\n", &["--output", "o.csv"]));
+    assert!(!dir.join("o.csv").exists());
+    let report = json(&predict(
+        dir,
+        "a,b\n1,2\n",
+        &["--output", "o.csv", "--json"],
+    ));
+    assert_eq!(report["rows"], 1);
+    assert!(
+        fs::read_to_string(dir.join("o.csv"))
+            .unwrap()
+            .starts_with("score\n")
+    );
+    wrong_usage(&predict(dir, "a,b\n1,2\n", &["--json"]));
+    assert!(
+        failure(&ubauc(dir, &["predict", "--model", "x.csv", "x.csv"])).contains("ubauc-model")
+    );
+}
+
+#[test]
+fn models_are_compared_on_the_same_examples() {
+    let directory = trained("x.csv", TRAIN);
+    let dir = directory.path();
+    let words = [
+        "train",
+        "x.csv",
+        "--algorithm",
+        "logistic",
+        "--gamma",
+        "0.1",
+        "--model",
+        "l.json",
+    ];
+    success(&ubauc(dir, &words));
+    let words = [
+        "compare", "--model", "m.json", "--model", "l.json", "x.csv", "--json",
+    ];
+    let report = json(&ubauc(dir, &words));
+    let alone = json(&ubauc(
+        dir,
+        &["evaluate", "--model", "m.json", "x.csv", "--json"],
+    ));
+    assert_eq!(report["scorers"][0]["auc"], alone["auc"]);
+    assert_eq!(report["tests"].as_array().unwrap().len(), 1);
+    wrong_usage(&ubauc(dir, &["compare", "--model", "m.json", "x.csv"]));
+}
