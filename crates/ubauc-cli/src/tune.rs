@@ -13,7 +13,7 @@ use ubauc::data::scale::Scale;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::tune::{LogisticPoint, Point, TuneParams, Tuned, Verdict, tune};
 
-use crate::input::{ClassArgs, FileArg, FormatArgs};
+use crate::input::{ClassArgs, FileArg, FormatArgs, Wanted};
 use crate::output::{Output, Table, interval, number, p_value, thousands};
 use crate::progress::Progress;
 
@@ -117,7 +117,11 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let path = &args.input.file;
     let params = args.params(seed);
     params.check()?;
-    let examples = args.format.read(path, None, &args.ignore, output)?;
+    let wanted = Wanted {
+        ignore: args.ignore.clone(),
+        ..Wanted::default()
+    };
+    let examples = args.format.read(path, wanted, output)?;
     let data = examples.binary(&args.classes.choice());
     let data = data.with_context(|| path.display().to_string())?;
     let read = started.elapsed().as_secs_f64();
