@@ -89,6 +89,13 @@ pub enum Error {
         must: &'static str,
     },
 
+    /// Floating point cannot do what was asked.
+    #[error("{what}")]
+    Numerical {
+        /// What went wrong and what to change.
+        what: &'static str,
+    },
+
     /// The labels do not say which class is which.
     #[error("{what}")]
     Classes {

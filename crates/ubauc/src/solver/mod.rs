@@ -1,6 +1,7 @@
 //! How the objectives are minimised.
 
 pub mod ba_ubauc;
+mod centred;
 mod cholesky;
 pub mod logistic;
 mod shards;

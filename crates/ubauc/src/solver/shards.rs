@@ -18,8 +18,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::centred::{Centred, CentredRow};
 use crate::data::dataset::Dataset;
-use crate::data::rows::{Row, Rows, add_to, total};
+use crate::data::rows::{Row, Rows, add_to, dot, total};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
 
 /// Rows of a shard: enough work for a thread, and few enough for their numbers to stay in cache.
@@ -32,6 +33,8 @@ const MAX_GRAMS: usize = 8;
 /// All rows, with the solver's numbers for each.
 pub(crate) struct Shards<'a> {
     rows: &'a Rows,
+    /// The mean of dense rows, if there is an intercept; see `centred.rs`.
+    shift: Option<Vec<f64>>,
     shards: Vec<Shard>,
     divisors: Option<&'a [f64]>,
     /// N⁺ and N⁻, sums of weights.
@@ -60,8 +63,8 @@ pub(crate) struct Moments {
     pub(crate) gram: Vec<f64>,
     /// Xᵀ S V y, likewise.
     pub(crate) target: Vec<f64>,
-    /// yᵀ S V y, likewise.
-    pub(crate) constant: f64,
+    /// The diagonal of the matrix before the part of the mean was taken off.
+    pub(crate) before: Vec<f64>,
 }
 
 /// Answer to [`Shards::balance`].
@@ -184,6 +187,7 @@ impl<'a> Shards<'a> {
         };
         Shards {
             rows,
+            shift: None,
             shards,
             divisors,
             total,
@@ -199,6 +203,29 @@ impl<'a> Shards<'a> {
         self.rows.stored()
     }
 
+    /// Takes the weighted mean off dense rows from here on: for a problem with an intercept, which takes it up.
+    pub(crate) fn centre(&mut self) {
+        if !matches!(self.rows, Rows::Dense(_)) {
+            return;
+        }
+        let (factors, divisors) = (self.factors, self.divisors.take());
+        let n = factors[0] * self.total.pos + factors[1] * self.total.neg;
+        // In raw units, hence without the divisors.
+        let sum = self.vector(|rows, shard, sum| {
+            for (k, i) in shard.span.clone().enumerate() {
+                let weight = Self::square_weight(factors, shard.signed[k]);
+                rows.row(i).add_to(weight, sum);
+            }
+        });
+        self.divisors = divisors;
+        self.shift = Some(sum.into_iter().map(|sum| sum / n).collect());
+    }
+
+    /// m·w for raw weights w: what centred scores lack.
+    pub(crate) fn offset(&self, raw: &[f64]) -> f64 {
+        self.shift.as_deref().map_or(0.0, |m| dot(m, raw))
+    }
+
     /// s_i v_i of the least squares.
     #[inline]
     fn square_weight(factors: [f64; 2], signed: f64) -> f64 {
@@ -209,9 +236,19 @@ impl<'a> Shards<'a> {
         }
     }
 
+    fn centred(&self) -> Centred<'_> {
+        Centred {
+            rows: self.rows,
+            shift: self.shift.as_deref(),
+        }
+    }
+
     /// Asks every shard.
-    fn each<T: Send>(&mut self, ask: impl Fn(&Rows, &mut Shard) -> T + Sync) -> Vec<T> {
-        let rows = self.rows;
+    fn each<T: Send>(&mut self, ask: impl Fn(Centred<'_>, &mut Shard) -> T + Sync) -> Vec<T> {
+        let rows = Centred {
+            rows: self.rows,
+            shift: self.shift.as_deref(),
+        };
         if let [shard] = self.shards.as_mut_slice() {
             return vec![ask(rows, shard)];
         }
@@ -222,7 +259,7 @@ impl<'a> Shards<'a> {
     }
 
     /// A sum of vectors of length d over the shards.
-    fn vector(&mut self, ask: impl Fn(&Rows, &mut Shard, &mut [f64]) + Sync) -> Vec<f64> {
+    fn vector(&mut self, ask: impl Fn(Centred<'_>, &mut Shard, &mut [f64]) + Sync) -> Vec<f64> {
         let d = self.cols();
         let parts = self.each(|rows, shard| {
             let mut sum = vec![0.0; d];
@@ -323,6 +360,19 @@ impl<'a> Shards<'a> {
         sigma: f64,
         sum: &mut [f64],
     ) -> Complementarity {
+        // What rounding or an early end of the search has left of Σu⁺ is taken from the heavier side, so that u⁺ is
+        // feasible and the bound a bound.
+        let sides = self.each(|_, shard| {
+            sum2([&shard.v, &shard.signed, &shard.signed], |v, signed, _| {
+                let u = clip(sigma * (v - lambda), signed);
+                (u.max(0.0), (-u).max(0.0))
+            })
+        });
+        let (up, down) = sides
+            .iter()
+            .fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+        let share = |mine: f64, other: f64| if mine > other { other / mine } else { 1.0 };
+        let (keep_up, keep_down) = (share(up, down), share(down, up));
         let parts = self.each(|_, shard| {
             shard.active.clear();
             let mut found = Complementarity::default();
@@ -332,6 +382,7 @@ impl<'a> Shards<'a> {
                 if u == e && u != 0.0 {
                     shard.active.push(k as u32);
                 }
+                let u = u * if u > 0.0 { keep_up } else { keep_down };
                 // y = sign of `signed`; s[y(λ − z)]₊ + u(λ − z) ≥ 0 since −yu ∈ [0, s].
                 let below = lambda - shard.z[k];
                 let hinge = (signed * below).max(0.0);
@@ -360,6 +411,14 @@ impl<'a> Shards<'a> {
             })
     }
 
+    /// u = u⁺ = 0.
+    pub(crate) fn reset(&mut self) {
+        self.each(|_, shard| {
+            shard.u.fill(0.0);
+            shard.fresh.fill(0.0);
+        });
+    }
+
     /// u ← u⁺.
     pub(crate) fn commit(&mut self) {
         self.each(|_, shard| shard.u.copy_from_slice(&shard.fresh));
@@ -384,7 +443,7 @@ impl<'a> Shards<'a> {
     /// The entries of the active rows.
     pub(crate) fn active_entries(&self) -> Vec<Vec<(u32, f64)>> {
         let divisor = |j: usize| self.divisors.map_or(1.0, |d| d[j]);
-        let entries = |row: Row<'_>| {
+        let entries = |row: CentredRow<'_>| {
             row.entries()
                 .map(|(j, x)| (j as u32, x / divisor(j)))
                 .collect()
@@ -392,7 +451,8 @@ impl<'a> Shards<'a> {
         self.active_iter().map(entries).collect()
     }
 
-    fn active_iter(&self) -> impl Iterator<Item = Row<'_>> {
+    fn active_iter(&self) -> impl Iterator<Item = CentredRow<'_>> {
+        let rows = self.centred();
         let of_shard = |shard: &'_ Shard| {
             let start = shard.span.start;
             let active = shard.active.clone();
@@ -401,7 +461,7 @@ impl<'a> Shards<'a> {
         self.shards
             .iter()
             .flat_map(of_shard)
-            .map(|i| self.rows.row(i))
+            .map(move |i| rows.row(i))
     }
 
     /// a ← a + σ(Σ_A x xᵀ − m x̄ x̄ᵀ), lower triangle; m active rows with mean x̄.
@@ -425,7 +485,7 @@ impl<'a> Shards<'a> {
     fn divide_matrix(&self, a: &mut [f64]) {
         let d = self.cols();
         if let Some(divisors) = self.divisors {
-            for (row, by) in a.chunks_exact_mut(d).zip(divisors) {
+            for (row, by) in a.chunks_exact_mut(d.max(1)).zip(divisors) {
                 row.iter_mut()
                     .zip(divisors)
                     .for_each(|(a, divisor)| *a /= divisor * by);
@@ -449,7 +509,7 @@ impl<'a> Shards<'a> {
         let mut moments = Moments {
             gram,
             target,
-            constant: n,
+            before: Vec::new(),
         };
         if intercept {
             let mean = self.vector(|rows, shard, sum| {
@@ -460,9 +520,9 @@ impl<'a> Shards<'a> {
             });
             let mean: Vec<f64> = mean.into_iter().map(|sum| sum / n).collect();
             let y = (factors[0] * self.total.pos - factors[1] * self.total.neg) / n;
+            moments.before = (0..d).map(|j| moments.gram[j * d + j]).collect();
             rank_one(-n, &mean, &mut moments.gram);
             add_to(-n * y, &mean, &mut moments.target);
-            moments.constant -= n * y * y;
         }
         debug_assert_eq!(moments.gram.len(), d * d);
         moments
@@ -470,7 +530,7 @@ impl<'a> Shards<'a> {
 
     /// Xᵀ S V X, lower triangle. Groups of shards have a matrix each, as many as the data are worth.
     fn gram(&self) -> Vec<f64> {
-        let d = self.cols();
+        let (d, rows) = (self.cols(), self.centred());
         let worth = (self.stored() * 3 / 2).checked_div(d * d).unwrap_or(0);
         let groups = worth.clamp(1, MAX_GRAMS).min(self.shards.len());
         let size = self.shards.len().div_ceil(groups);
@@ -482,7 +542,7 @@ impl<'a> Shards<'a> {
                 for shard in shards {
                     for (k, i) in shard.span.clone().enumerate() {
                         let weight = Self::square_weight(self.factors, shard.signed[k]);
-                        gram.add(weight, self.rows.row(i));
+                        gram.add(weight, rows.row(i));
                     }
                 }
                 gram.finish()
@@ -654,6 +714,16 @@ impl<'a> Shards<'a> {
         parts.into_iter().sum()
     }
 
+    /// How many examples that count are within `margin` of λ.
+    pub(crate) fn near(&mut self, lambda: f64, margin: f64) -> usize {
+        let parts = self.each(|_, shard| {
+            let rows = shard.z.iter().zip(&shard.signed);
+            rows.filter(|(z, s)| (*z - lambda).abs() <= margin && **s != 0.0)
+                .count()
+        });
+        parts.into_iter().sum()
+    }
+
     /// All z, in the order of the rows.
     pub(crate) fn scores(&self) -> Vec<f64> {
         self.shards
@@ -707,13 +777,13 @@ impl Gram {
         }
     }
 
-    fn add(&mut self, a: f64, row: Row<'_>) {
+    fn add(&mut self, a: f64, row: CentredRow<'_>) {
         if a == 0.0 {
             return;
         }
-        match row {
-            Row::Dense(x) => {
-                self.pending.extend_from_slice(x);
+        match row.row {
+            Row::Dense(_) => {
+                self.pending.extend(row.entries().map(|(_, x)| x));
                 self.factors.push(a);
                 if self.factors.len() == Self::TOGETHER {
                     self.flush();
@@ -738,7 +808,7 @@ impl Gram {
             let (x0, rest) = self.pending.split_at(d);
             let (x1, rest) = rest.split_at(d);
             let (x2, x3) = rest.split_at(d);
-            for (j, row) in self.matrix.chunks_exact_mut(d).enumerate() {
+            for (j, row) in self.matrix.chunks_exact_mut(d.max(1)).enumerate() {
                 let f = [a * x0[j], b * x1[j], c * x2[j], e * x3[j]];
                 let others = x0[..=j].iter().zip(&x1[..=j]).zip(&x2[..=j]).zip(&x3[..=j]);
                 for (out, (((p, q), r), s)) in row[..=j].iter_mut().zip(others) {

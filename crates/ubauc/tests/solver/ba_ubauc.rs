@@ -415,3 +415,157 @@ fn a_coarse_fit_can_always_be_made_finer() {
         }
     }
 }
+
+/// Two features, one of them shifted far away; labels follow a line with noise.
+fn shifted(offset: f64) -> Problem {
+    let noise = |i: usize, k: usize| ((i * (7919 + 104_729 * k)) % 1009) as f64 / 504.5 - 1.0;
+    let rows: Vec<Vec<f64>> = (0..1000)
+        .map(|i| vec![noise(i, 0), noise(i, 1) + offset])
+        .collect();
+    let line = |i: usize| noise(i, 0) - noise(i, 1) + 0.7 * noise(i, 2) > 0.8;
+    Problem {
+        positive: (0..1000).map(line).collect(),
+        rows,
+        weights: None,
+        beta: 0.5,
+        gamma: 1e-4,
+        least_squares: oracle::LeastSquares::Plain,
+        intercept: true,
+    }
+}
+
+#[test]
+fn an_intercept_takes_up_any_offset_of_a_feature() {
+    let plain = minimise(&shifted(0.0), 1e-9);
+    assert_eq!(plain.stop, Stop::Converged);
+    for offset in [1e3, 1e5, 1e7, 1e9] {
+        let problem = shifted(offset);
+        let found = minimise(&problem, 1e-7);
+        assert_eq!(found.stop, Stop::Converged, "{offset}: {:?}", found.gap);
+        // A shift by 10^k leaves 16 − k digits of the feature itself.
+        let allowed = 1e-7 + 1e-15 * offset;
+        let difference = (found.objective - plain.objective).abs();
+        assert!(
+            difference <= allowed * plain.objective,
+            "{offset}: {difference}"
+        );
+        assert!(
+            found.dual.unwrap() <= plain.objective * (1.0 + allowed),
+            "{offset}"
+        );
+        // Sparse rows keep their mean; then nothing false may be proved.
+        let data = sparse_dataset(&problem);
+        let sparse = fit(&data, &given(&problem), &params(&problem, 1e-7));
+        assert!(offset > 1e8 || sparse.is_ok());
+        if let Some(dual) = sparse.ok().and_then(|sparse| sparse.dual) {
+            assert!(
+                dual <= plain.objective * (1.0 + allowed),
+                "{offset}: {dual}"
+            );
+        }
+    }
+}
+
+/// The same problem with so many empty features that no matrix is formed.
+fn wide(problem: &Problem) -> Dataset {
+    let rows = problem.rows.iter().map(|row| {
+        let mut wide = row.clone();
+        wide.resize(5000, 0.0);
+        wide
+    });
+    sparse_dataset(&Problem {
+        rows: rows.collect(),
+        ..problem.clone()
+    })
+}
+
+#[test]
+fn without_a_matrix_the_minimum_is_the_same() {
+    let mut unproved = Vec::new();
+    for seed in 500..620 {
+        let problem = random_problem(seed);
+        // Conjugate gradients on features of all scales are a matter of patience, not of this test.
+        let largest = problem.feature_sizes().iter().copied().fold(0.0, f64::max);
+        if problem.gamma < 1e-6 || largest > 1e3 {
+            continue;
+        }
+        let params = params(&problem, 1e-8);
+        let factored = minimise(&problem, 1e-8);
+        let free = fit(&wide(&problem), &given(&problem), &params).unwrap();
+        if free.stop != Stop::Converged {
+            unproved.push((seed, free.stop, free.gap));
+        }
+        let allowed = 1e-6 * factored.objective + 1e-9 * (1.0 + problem.beta);
+        let difference = (free.objective - factored.objective).abs();
+        assert!(
+            difference <= allowed,
+            "seed {seed}: {} {}",
+            free.objective,
+            factored.objective
+        );
+        if let (Some(dual), Some(other)) = (free.dual, factored.dual) {
+            assert!(
+                dual <= factored.objective * (1.0 + 1e-9) + 1e-12,
+                "seed {seed}"
+            );
+            assert!(
+                other <= free.objective * (1.0 + 1e-9) + 1e-12,
+                "seed {seed}"
+            );
+        }
+    }
+    assert!(unproved.len() <= 4, "{unproved:?}");
+}
+
+#[test]
+fn without_a_matrix_and_gamma_nothing_is_claimed() {
+    let problem = Problem {
+        gamma: 0.0,
+        ..shifted(0.0)
+    };
+    let found = fit(&wide(&problem), &given(&problem), &params(&problem, 1e-6)).unwrap();
+    assert!(found.dual.is_none() && found.gap.is_none());
+    assert_ne!(found.stop, Stop::Converged);
+    let factored = minimise(&problem, 1e-8);
+    assert!((found.objective - factored.objective).abs() <= 1e-4 * factored.objective);
+}
+
+#[test]
+fn data_without_any_feature_are_no_trouble() {
+    use ubauc::data::rows::{Csr, Dense, Rows};
+    let positive: Vec<bool> = (0..6).map(|i| i == 0).collect();
+    let dense = Rows::Dense(Dense::new(Vec::new(), 6, 0).unwrap());
+    let sparse = Rows::Csr(Csr::new(vec![0; 7], Vec::new(), Vec::new(), 0).unwrap());
+    for rows in [dense, sparse] {
+        let data = Dataset::new(rows, binary(&positive), Vec::new()).unwrap();
+        for divisors in [None, Some([].as_slice())] {
+            for intercept in [false, true] {
+                let given = Given {
+                    divisors,
+                    ..Default::default()
+                };
+                let params = BaUbaucParams {
+                    intercept,
+                    ..Default::default()
+                };
+                let found = fit(&data, &given, &params).unwrap();
+                assert!(found.weights.is_empty());
+                assert_eq!(found.tied, 6);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_of_the_same_point_keeps_its_footing() {
+    let data = large();
+    let mut path = Path::new(&data, &Given::default(), LeastSquares::Plain, false).unwrap();
+    for _ in 0..100 {
+        path.fit(&BaUbaucParams::default()).unwrap();
+    }
+    let params = BaUbaucParams {
+        beta: 0.6,
+        ..Default::default()
+    };
+    assert_eq!(path.fit(&params).unwrap().stop, Stop::Converged);
+}

@@ -142,7 +142,7 @@ pub struct Fit {
     pub dual: Option<f64>,
     /// (P − D)/|P|.
     pub gap: Option<f64>,
-    /// Examples tied at λ: those whose multiplier is strictly between its bounds.
+    /// Examples tied at λ: within 1e-4 of the middle of its interval.
     pub tied: usize,
     /// Newton steps taken.
     pub newton: usize,
@@ -200,10 +200,9 @@ fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
             });
         }
         if let Some(row) = divisors.iter().position(|x| !(*x > 0.0 && x.is_finite())) {
-            let (value, must) = (divisors[row], "finite and above 0");
-            return Err(Error::NotFinite {
-                what: "divisor",
-                row,
+            let (value, must) = (divisors[row].to_string(), "finite and above 0");
+            return Err(Error::Parameter {
+                name: "divisors",
                 value,
                 must,
             });
@@ -227,6 +226,10 @@ fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
 
 /// σ grows by this factor from one outer step to the next.
 const GROWTH: f64 = 3.0;
+/// Looks without progress after which the solver gives up.
+const IDLE: usize = 60;
+/// Scores this near to λ count as tied to it; labels, which they are fitted to, are 2 apart.
+const TIED: f64 = 1e-4;
 /// The inner loop ends when its share of the gap is below this part of the other.
 const INNER: f64 = 1.0;
 
@@ -236,12 +239,23 @@ struct Solver<'s, 'a> {
     w: Vec<f64>,
     lambda: f64,
     sigma: f64,
+    first: f64,
     /// Xᵀu⁺.
     pull: Vec<f64>,
     n: f64,
     /// What the last step promised, −½ ∇φ·p: about ½ ∇φᵀM⁻¹∇φ before it.
     promised: f64,
+    /// The largest lower bound so far: each is one, whatever the step.
+    dual: f64,
+    /// The least N·P so far, and its w.
+    best: (f64, Vec<f64>),
     trace: Vec<TracePoint>,
+}
+
+/// σ = 1/std(z), and the mean of z as a first λ.
+fn first_penalty(shards: &mut Shards<'_>) -> (f64, f64) {
+    let (spread, mean) = shards.spread();
+    (if spread > 0.0 { 1.0 / spread } else { 1.0 }, mean)
 }
 
 /// What a fit leaves for the next one on the same rows; the multipliers stay with the rows.
@@ -249,6 +263,8 @@ struct Warm {
     w: Vec<f64>,
     lambda: f64,
     sigma: f64,
+    /// σ of the first fit: the next ones need not begin below.
+    first: f64,
     pull: Vec<f64>,
 }
 
@@ -276,47 +292,49 @@ impl<'s, 'a> Solver<'s, 'a> {
             w,
             lambda,
             sigma,
+            first,
             pull,
         } = match warm {
             // The penalty of a few outer steps ago: the multipliers are near, not right.
             Some(warm) => {
                 shards.commit();
-                Warm {
-                    sigma: warm.sigma / GROWTH.powi(3),
-                    ..warm
-                }
+                let sigma = (warm.sigma / GROWTH.powi(3)).max(warm.first);
+                Warm { sigma, ..warm }
             }
             None => {
                 let w = system.ridge(shards, params);
+                shards.reset();
                 shards.place(&w);
-                let (spread, lambda) = shards.spread();
-                let sigma = if spread > 0.0 { 1.0 / spread } else { 1.0 };
-                let pull = vec![0.0; w.len()];
+                let (sigma, lambda) = first_penalty(shards);
+                let (first, pull) = (sigma, vec![0.0; w.len()]);
                 Warm {
                     w,
                     lambda,
                     sigma,
+                    first,
                     pull,
                 }
             }
         };
-        let (promised, trace) = (f64::INFINITY, Vec::new());
         Solver {
             shards,
             system,
             w,
             lambda,
             sigma,
+            first,
             pull,
             n,
-            promised,
-            trace,
+            promised: f64::INFINITY,
+            dual: f64::NEG_INFINITY,
+            best: (f64::INFINITY, Vec::new()),
+            trace: Vec::new(),
         }
     }
 
     fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<(Fit, Warm)> {
         let mut newton = 0;
-        let mut best = f64::INFINITY;
+        let mut nearest = f64::INFINITY;
         let mut idle = 0;
         let proves = self.system.proves(params);
         self.rebalance(0.0);
@@ -339,13 +357,19 @@ impl<'s, 'a> Solver<'s, 'a> {
                 if newton >= params.max_newton {
                     break 'outer Stop::MaxNewton;
                 }
-                // Rounding: no better in so many steps.
-                idle = if gap < 0.9 * best { 0 } else { idle + 1 };
-                best = best.min(gap);
-                if idle > 60 {
+                // No nearer in so many looks: rounding has the last word. Without a factor the bound is loose, and what
+                // the last step promised tells more.
+                let inner = point.inner.min(self.promised);
+                let distance = inner + point.slack;
+                idle = if distance < 0.9 * nearest {
+                    0
+                } else {
+                    idle + 1
+                };
+                nearest = nearest.min(distance);
+                if idle > IDLE {
                     break 'outer Stop::Stalled;
                 }
-                let inner = point.inner.min(self.promised);
                 if steps > 0 && inner <= INNER * point.slack {
                     break;
                 }
@@ -381,15 +405,16 @@ impl<'s, 'a> Solver<'s, 'a> {
         let near = found.slack + self.promised <= target && found.slack + inner > target;
         if to_dual.is_none() && params.gamma > 0.0 && near {
             let allowed = 0.25 * (target - found.slack);
-            inner = self.system.closer(self.shards, &gradient, allowed, params);
+            let closer = self.system.closer(self.shards, &gradient, allowed, params);
+            inner = inner.min(closer.max(0.0));
+        }
+        if !self.system.proves(params) && to_dual.is_none() {
+            // γ = 0 and no factor: an estimate is all there is.
+            inner = self.promised;
         }
         if !objective.is_finite() {
-            return Err(Error::NotFinite {
-                what: "objective",
-                row: 0,
-                value: objective,
-                must: "finite; scale the features",
-            });
+            let what = "the objective is not finite; scale the features";
+            return Err(Error::Numerical { what });
         }
         Ok(Point {
             gradient,
@@ -401,7 +426,18 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     fn record(&mut self, point: &Point, newton: usize, proves: bool) -> TracePoint {
-        let gap = (point.inner + point.slack) / point.objective.abs();
+        let distance = point.inner + point.slack;
+        let gap = if distance == 0.0 {
+            0.0
+        } else {
+            distance / point.objective.abs()
+        };
+        if proves && distance.is_finite() {
+            self.dual = self.dual.max(point.objective - distance);
+        }
+        if point.objective < self.best.0 {
+            self.best = (point.objective, self.w.clone());
+        }
         let trace = TracePoint {
             newton,
             objective: point.objective / self.n,
@@ -469,8 +505,10 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// The exact P at the final weights, and what was proved of it.
-    fn finish(self, stop: Stop, newton: usize, params: &BaUbaucParams) -> (Fit, Warm) {
-        let last = self.trace.last().copied();
+    fn finish(mut self, stop: Stop, newton: usize, params: &BaUbaucParams) -> (Fit, Warm) {
+        if stop != Stop::Converged && !self.best.1.is_empty() {
+            self.w = std::mem::take(&mut self.best.1);
+        }
         // Sums that were kept up step by step are made anew.
         self.shards.place(&self.w);
         let b = if params.intercept {
@@ -478,26 +516,38 @@ impl<'s, 'a> Solver<'s, 'a> {
         } else {
             0.0
         };
-        let scores = self.shards.scores();
+        let mut scores = self.shards.scores();
         let weights = self.shards.weights();
-        let lambda = prox::threshold(&scores, &weights, self.shards.total.pos);
-        let hinge = self.shards.hinge(0.5 * (lambda[0] + lambda[1]));
-        let norm = dot(&self.w, &self.w);
+        let mut lambda = prox::threshold(&scores, &weights, self.shards.total.pos);
+        let middle = 0.5 * (lambda[0] + lambda[1]);
+        let hinge = self.shards.hinge(middle);
+        let tied = self.shards.near(middle, TIED);
         let square = self.shards.squares(b);
+        let norm = dot(&self.w, &self.w);
         let objective = (hinge + params.beta / 2.0 * square) / self.n + params.gamma / 2.0 * norm;
-        // D is a bound whatever the weights; P has only become better since.
-        let dual = last.and_then(|t| t.gap.map(|gap| t.objective - gap * t.objective.abs()));
-        // Both are the same number when nothing is left but rounding.
-        let dual = dual.map(|dual| dual.min(objective));
-        let gap = dual.map(|dual| (objective - dual) / objective.abs());
+        // The two are one number when nothing is left between them but rounding.
+        let dual = self
+            .dual
+            .is_finite()
+            .then(|| (self.dual / self.n).min(objective));
+        let gap = dual.map(|dual| match objective - dual {
+            0.0 => 0.0,
+            distance => distance / objective.abs(),
+        });
+        // Back from the rows less their mean.
+        let raw = self.shards.raw(&self.w);
+        let offset = self.shards.offset(&raw);
+        scores.iter_mut().for_each(|z| *z += offset);
+        lambda.iter_mut().for_each(|l| *l += offset);
+        let b = b - offset;
         let fit = Fit {
-            weights: self.shards.raw(&self.w),
+            weights: raw,
             intercept: b,
             lambda,
             objective,
             dual,
             gap,
-            tied: self.shards.active(),
+            tied,
             newton,
             stop,
             scores,
@@ -507,6 +557,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             w,
             lambda,
             sigma,
+            first,
             pull,
             ..
         } = self;
@@ -516,6 +567,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 w,
                 lambda,
                 sigma,
+                first,
                 pull,
             },
         )

@@ -24,6 +24,9 @@ const MAX_ROUNDS: usize = 500;
 /// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
 const MAX_ACTIVE_ROWS: usize = 1500;
 
+/// Rounding may be this part of a diagonal entry of H₀ where something is to be proved.
+const CANCELLED: f64 = 1e-8;
+
 /// Form and factor H₀, or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
@@ -59,9 +62,7 @@ pub(super) struct Factored {
     h0: Vec<f64>,
     factor: Cholesky,
     c: Vec<f64>,
-    /// (β/2) yᵀVy.
-    constant: f64,
-    /// A ridge had to be added for H₀ to have a factor: nothing can be proved.
+    /// A ridge had to be added for H₀ to have a factor, or its digits cancelled: nothing can be proved.
     shaken: bool,
 }
 
@@ -120,9 +121,8 @@ impl System {
         match self {
             System::Factor(f) => {
                 let mut gradient = f.times(w);
-                let half = 0.5 * dot(w, &gradient);
                 add_to(-1.0, &f.c, &mut gradient);
-                (gradient, half - dot(w, &f.c) + f.constant)
+                (gradient, value(shards, w, params))
             }
             System::ConjugateGradients => {
                 let ridge = shards.total.sum() * params.gamma;
@@ -133,8 +133,7 @@ impl System {
                 };
                 let mut gradient = shards.gradient(params.beta, b);
                 add_to(ridge, w, &mut gradient);
-                let square = shards.squares(b);
-                (gradient, 0.5 * (params.beta * square + ridge * dot(w, w)))
+                (gradient, value(shards, w, params))
             }
         }
     }
@@ -166,7 +165,15 @@ impl System {
     ) -> f64 {
         let ridge = shards.total.sum() * params.gamma;
         let enough = Enough::Residual(2.0 * ridge * allowed);
-        let Solved { x, residual } = conjugate_gradients(shards, gradient, 0.0, enough, params);
+        let x = conjugate_gradients(shards, gradient, 0.0, enough, params).x;
+        // The residual anew: the one kept up round by round has drifted.
+        let matrix = shards.newton_matrix(params.beta, 0.0, params.intercept);
+        let mut residual = shards.newton_product(&matrix, &x);
+        add_to(ridge, &x, &mut residual);
+        residual
+            .iter_mut()
+            .zip(gradient)
+            .for_each(|(r, g)| *r = g - *r);
         0.5 * (dot(&x, gradient) + dot(&x, &residual)) + dot(&residual, &residual) / (2.0 * ridge)
     }
 
@@ -227,8 +234,10 @@ impl Factored {
             h0[i * d + i] += ridge;
         }
         let c = moments.target.iter().map(|t| beta * t).collect();
-        let constant = 0.5 * beta * moments.constant;
         let largest = (0..d).map(|i| h0[i * d + i]).fold(0.0, f64::max);
+        // Taking the mean off sparse rows may leave more rounding than variation: no proof by that.
+        let mut before = moments.before.iter().enumerate();
+        let cancelled = before.any(|(i, b)| f64::EPSILON * beta * b > CANCELLED * h0[i * d + i]);
         // Features that depend on each other, and no γ to tell them apart: any small ridge makes a
         // direction, none makes a proof.
         let ridges = std::iter::once(0.0).chain((-13..=0).map(|k| largest * 10f64.powi(k)));
@@ -236,23 +245,18 @@ impl Factored {
             let mut a = h0.clone();
             (0..d).for_each(|i| a[i * d + i] += more);
             if let Some(factor) = Cholesky::new(a, d) {
-                let shaken = more > 0.0;
+                let shaken = more > 0.0 || cancelled;
                 return Ok(Factored {
                     h0,
                     factor,
                     c,
-                    constant,
                     shaken,
                 });
             }
         }
-        // Squares of the features overflow, or all features are empty and γ = 0.
-        Err(Error::NotFinite {
-            what: "the least-squares matrix of the examples, the first",
-            row: 0,
-            value: largest,
-            must: "positive and finite; scale the features",
-        })
+        // Squares of the features overflow, or every feature is empty and γ = 0.
+        let what = "the least squares have no minimum in floating point; scale the features or raise gamma";
+        Err(Error::Numerical { what })
     }
 
     fn times(&self, x: &[f64]) -> Vec<f64> {
@@ -324,11 +328,20 @@ enum Enough {
     Gain(f64),
 }
 
+/// q(w) as a sum of squares over the rows: nothing cancels.
+fn value(shards: &mut Shards<'_>, w: &[f64], params: &BaUbaucParams) -> f64 {
+    let ridge = shards.total.sum() * params.gamma;
+    let b = if params.intercept {
+        shards.intercept()
+    } else {
+        0.0
+    };
+    0.5 * (params.beta * shards.squares(b) + ridge * dot(w, w))
+}
+
 /// What conjugate gradients found.
 struct Solved {
     x: Vec<f64>,
-    /// What is left: right side − matrix · x.
-    residual: Vec<f64>,
 }
 
 /// Solves (NγI + βXᵀVX + σX̃_AᵀX̃_A) x = right; σ = 0 is H₀ itself.
@@ -376,7 +389,7 @@ fn conjugate_gradients(
             .zip(&s)
             .for_each(|(d, s)| *d = s + keep * *d);
     }
-    Solved { x, residual }
+    Solved { x }
 }
 
 /// (D + σX̃_AᵀX̃_A)⁻¹ with D the diagonal of H₀: the stiff part exactly, by Woodbury over the active rows,

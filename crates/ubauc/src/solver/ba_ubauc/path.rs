@@ -30,8 +30,11 @@ impl<'a> Path<'a> {
         intercept: bool,
     ) -> Result<Path<'a>> {
         check_given(data, given)?;
-        let shards = Shards::new(data, given.weights, given.divisors, least_squares);
+        let mut shards = Shards::new(data, given.weights, given.divisors, least_squares);
         refuse_one_class(shards.total, data)?;
+        if intercept {
+            shards.centre();
+        }
         Ok(Path {
             shards,
             given: *given,
