@@ -44,7 +44,7 @@ fn run(cli: &Cli) -> Result<()> {
         .context("cannot start the threads")?;
     match &cli.command {
         Command::Demo(args) => demo::run(args, cli.common.seed, output),
-        Command::Train(args) => train::run(args, output),
+        Command::Train(args) => train::run(args, cli.common.seed, output),
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),

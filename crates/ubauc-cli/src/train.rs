@@ -18,13 +18,15 @@ use ubauc::metrics::{auc, weighted_auc};
 use ubauc::model::LinearModel;
 use ubauc::model_file::SavedModel;
 use ubauc::objective::ubauc::LeastSquares;
+use ubauc::tune::Verdict;
 
 use crate::algorithm::{Algorithm, Problem, Solver, Trained};
 use crate::args::WrongUsage;
-use crate::choose::choose_parameters;
+use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{ClassArgs, FileArg, FormatArgs, Wanted};
 use crate::output::{Facts, Output, interval, number, thousands};
 use crate::scoring::{self, ClassSides};
+use crate::tune::kind;
 
 /// What was typed after `ubauc train`.
 #[derive(Debug, Args)]
@@ -43,15 +45,16 @@ pub(crate) struct TrainArgs {
     /// How ba-ubauc is minimised
     #[arg(long, value_enum, default_value = "newton")]
     solver: Solver,
-    /// Weight of the least squares, above 0 [default: 0.5]
+    /// Weight of the least squares, above 0 [default: chosen by cross-validated AUC]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     beta: Option<f64>,
-    /// Weight of |w|²/2, at least 0 [default: 1e-4]
+    /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; logistic: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
-    /// Least squares over all examples alike, or half of them each class
-    #[arg(long, value_enum, default_value = "plain")]
-    least_squares: LeastSquaresName,
+    /// Least squares over all examples alike, or half of them each class [default: plain if beta and gamma are given,
+    /// else chosen with them]
+    #[arg(long, value_enum)]
+    least_squares: Option<LeastSquaresName>,
     /// An intercept in the least squares, not penalised
     #[arg(long)]
     intercept: bool,
@@ -106,7 +109,7 @@ fn name_of(value: impl ValueEnum) -> String {
 /// than d + 1: so many may be tied at any optimum.
 const COLLAPSED: f64 = 0.01;
 
-pub(crate) fn run(args: &TrainArgs, output: Output) -> Result<()> {
+pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     refuse_early(args, output)?;
     let (data, weights, sides) = read_training(args, output)?;
@@ -116,14 +119,10 @@ pub(crate) fn run(args: &TrainArgs, output: Output) -> Result<()> {
     };
     let seconds_read = started.elapsed().as_secs_f64();
 
-    let chosen = choose_parameters(args.beta, args.gamma, &data);
-    if chosen.is_default && args.algorithm == Algorithm::BaUbauc {
-        output.note(format!(
-            "note: beta = {} and gamma = {} where not given are defaults, not chosen for these data",
-            chosen.beta, chosen.gamma
-        ));
-    }
-    let problem = args.problem(chosen.beta, chosen.gamma);
+    let choosing = Instant::now();
+    let (chosen, verdict) = args.choose(&data, weights.as_deref(), seed, output)?;
+    let (tuned, seconds_tune) = (verdict.is_some(), choosing.elapsed().as_secs_f64());
+    let problem = args.problem(chosen);
     let solving = Instant::now();
     let trained = problem.fit(&data, weights.as_deref(), output)?;
     let seconds_solve = solving.elapsed().as_secs_f64();
@@ -153,7 +152,8 @@ pub(crate) fn run(args: &TrainArgs, output: Output) -> Result<()> {
         classes: data.class_names().clone(),
         beta: (args.algorithm == Algorithm::BaUbauc).then_some(problem.beta),
         gamma: problem.gamma,
-        least_squares: (args.algorithm == Algorithm::BaUbauc).then(|| name_of(args.least_squares)),
+        least_squares: (args.algorithm == Algorithm::BaUbauc)
+            .then(|| kind(problem.least_squares).to_string()),
         scale: name_of(args.scale_name()),
         intercept: trained.intercept,
         objective: trained.objective,
@@ -169,8 +169,10 @@ pub(crate) fn run(args: &TrainArgs, output: Output) -> Result<()> {
         train_ci95,
         test_auc,
         model: args.model.clone(),
+        verdict,
         seconds: Seconds {
             read: seconds_read,
+            tune: tuned.then_some(seconds_tune),
             solve: seconds_solve,
             total: started.elapsed().as_secs_f64(),
         },
@@ -193,22 +195,51 @@ impl TrainArgs {
         })
     }
 
-    fn problem(&self, beta: f64, gamma: f64) -> Problem {
+    fn scale(&self) -> Scale {
+        match self.scale_name() {
+            ScaleName::None => Scale::None,
+            ScaleName::Maxabs => Scale::MaxAbs,
+            ScaleName::Standard => Scale::Standard,
+        }
+    }
+
+    fn least_squares(&self) -> Option<LeastSquares> {
+        self.least_squares.map(|name| match name {
+            LeastSquaresName::Plain => LeastSquares::Plain,
+            LeastSquaresName::Balanced => LeastSquares::Balanced,
+        })
+    }
+
+    /// What was typed, and the rest by tuning. Logistic regression has one parameter, with a default.
+    fn choose(
+        &self,
+        data: &Dataset,
+        weights: Option<&[f64]>,
+        seed: u64,
+        output: Output,
+    ) -> Result<(Chosen, Option<Verdict>)> {
+        let typed = Typed {
+            beta: self.beta,
+            gamma: self.gamma,
+            least_squares: self.least_squares(),
+        };
+        if self.algorithm == Algorithm::Logistic {
+            return Ok((typed.or_default(), None));
+        }
+        let how = (self.intercept, self.scale(), seed);
+        choose_parameters(typed, data, weights, how, output)
+            .with_context(|| self.input.file.display().to_string())
+    }
+
+    fn problem(&self, chosen: Chosen) -> Problem {
         Problem {
             algorithm: self.algorithm,
             solver: self.solver,
-            beta,
-            gamma,
-            least_squares: match self.least_squares {
-                LeastSquaresName::Plain => LeastSquares::Plain,
-                LeastSquaresName::Balanced => LeastSquares::Balanced,
-            },
+            beta: chosen.beta,
+            gamma: chosen.gamma,
+            least_squares: chosen.least_squares,
             intercept: self.intercept,
-            scale: match self.scale_name() {
-                ScaleName::None => Scale::None,
-                ScaleName::Maxabs => Scale::MaxAbs,
-                ScaleName::Standard => Scale::Standard,
-            },
+            scale: self.scale(),
             tolerance: self.tolerance,
             max_newton: self.max_newton,
         }
@@ -227,12 +258,16 @@ fn refuse_early(args: &TrainArgs, output: Output) -> Result<()> {
         if args.beta.is_some() {
             return wrong("--beta is for ba-ubauc; logistic regression has no such parameter");
         }
-        if args.solver != Solver::Newton || args.least_squares != LeastSquaresName::Plain {
+        if args.solver != Solver::Newton || args.least_squares.is_some() {
             return wrong("--solver and --least-squares are for ba-ubauc, not for logistic");
         }
     }
-    args.problem(args.beta.unwrap_or(1.0), args.gamma.unwrap_or(1.0))
-        .check()?;
+    let typed = Typed {
+        beta: args.beta,
+        gamma: args.gamma,
+        least_squares: None,
+    };
+    args.problem(typed.or_default()).check()?;
     let Some(path) = &args.model else {
         return Ok(());
     };
@@ -340,7 +375,7 @@ fn saved_model(
     set("tolerance", json!(problem.tolerance()));
     if args.algorithm == Algorithm::BaUbauc {
         set("beta", json!(problem.beta));
-        set("least_squares", json!(name_of(args.least_squares)));
+        set("least_squares", json!(kind(problem.least_squares)));
         set("intercept", json!(args.intercept));
         set("solver", json!(name_of(args.solver)));
     }
@@ -420,6 +455,8 @@ fn warn(trained: &Trained, problem: &Problem, n: usize, output: Output) {
 #[derive(Serialize)]
 struct Seconds {
     read: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tune: Option<f64>,
     solve: f64,
     total: f64,
 }
@@ -475,6 +512,9 @@ struct Report {
     test_auc: Option<TestAuc>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<PathBuf>,
+    /// Beside logistic regression, if the parameters were chosen here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
     seconds: Seconds,
 }
 
@@ -527,7 +567,9 @@ impl fmt::Display for Report {
         if let Some(path) = &self.model {
             facts.add("model", path.display());
         }
-        let Seconds { read, solve, total } = self.seconds;
+        let Seconds {
+            read, solve, total, ..
+        } = self.seconds;
         facts.add(
             "seconds",
             format!("{total:.2} (reading {read:.2}, solving {solve:.2})"),

@@ -125,9 +125,7 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let data = examples.binary(&args.classes.choice());
     let data = data.with_context(|| path.display().to_string())?;
     let read = started.elapsed().as_secs_f64();
-    let tuned = search(&data, &params, output)
-        .map_err(say_what_to_type)
-        .with_context(|| path.display().to_string())?;
+    let tuned = search(&data, None, &params, output).with_context(|| path.display().to_string())?;
     let total = started.elapsed().as_secs_f64();
     let seconds = Seconds {
         read,
@@ -145,7 +143,13 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     output.report(&Report::new(args, &data, &params, tuned, seconds))
 }
 
-fn search(data: &Dataset, params: &TuneParams, output: Output) -> ubauc::Result<Tuned> {
+/// Tunes with a progress bar.
+pub(crate) fn search(
+    data: &Dataset,
+    weights: Option<&[f64]>,
+    params: &TuneParams,
+    output: Output,
+) -> Result<Tuned> {
     let fits = "{wide_bar} {pos} of {len} fits, {eta} left";
     let bar: Mutex<Option<(usize, Progress)>> = Mutex::new(None);
     let advance = |done: usize, total: usize| {
@@ -156,7 +160,7 @@ fn search(data: &Dataset, params: &TuneParams, output: Output) -> ubauc::Result<
             bar.at(*most as u64);
         }
     };
-    tune(data, None, params, Some(&advance))
+    tune(data, weights, params, Some(&advance)).map_err(say_what_to_type)
 }
 
 /// The library's errors in the words of the command line. What depends on the data is no wrong usage.
@@ -266,12 +270,7 @@ impl Report {
 
     /// One sentence to act on.
     fn advice(&self) -> String {
-        let Some(Verdict {
-            ours,
-            logistic,
-            test,
-        }) = &self.verdict
-        else {
+        let Some(verdict) = &self.verdict else {
             let ours = self.chosen.judged.auc;
             let theirs = self.logistic_chosen.judged.auc;
             return format!(
@@ -280,22 +279,12 @@ impl Report {
                 self.options()
             );
         };
-        let n = thousands((ours.n_pos + ours.n_neg) as u64);
-        let what = format!(
-            "on {n} examples held out ba-UBAUC has an AUC of {:.4} and logistic regression {:.4} \
-             (difference {:+.4}, 95 % interval {:+.4} to {:+.4}, p {})",
-            ours.auc,
-            logistic.auc,
-            test.difference,
-            test.ci95[0],
-            test.ci95[1],
-            p_value(test.p)
-        );
+        let what = comparison(verdict);
         let options = self.options();
         if self.worse() {
             let logistic = self.logistic_options();
             format!("Use {logistic}: it is better than {options}; {what}.")
-        } else if test.p >= SIGNIFICANT {
+        } else if verdict.test.p >= SIGNIFICANT {
             format!("Use {options}: {what}; no difference is shown, and either model will do.")
         } else {
             format!("Use {options}: {what}; it is better than logistic regression.")
@@ -303,7 +292,27 @@ impl Report {
     }
 }
 
-fn kind(kind: LeastSquares) -> &'static str {
+/// How both did on the examples that neither has seen.
+pub(crate) fn comparison(verdict: &Verdict) -> String {
+    let Verdict {
+        ours,
+        logistic,
+        test,
+    } = verdict;
+    let n = thousands((ours.n_pos + ours.n_neg) as u64);
+    format!(
+        "on {n} examples held out ba-UBAUC has an AUC of {:.4} and logistic regression {:.4} \
+         (difference {:+.4}, 95 % interval {:+.4} to {:+.4}, p {})",
+        ours.auc,
+        logistic.auc,
+        test.difference,
+        test.ci95[0],
+        test.ci95[1],
+        p_value(test.p)
+    )
+}
+
+pub(crate) fn kind(kind: LeastSquares) -> &'static str {
     match kind {
         LeastSquares::Plain => "plain",
         LeastSquares::Balanced => "balanced",
