@@ -38,8 +38,9 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Threads to use, 0 for one a core; the answer does not depend on it
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[arg(long, global = true, value_name = "N", default_value_t = 0,
+          value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub(crate) threads: u16,
 }
 
 impl Common {

@@ -65,14 +65,22 @@ impl fmt::Display for Report {
             },
         );
         facts.add("SVM objective", number(b.svm_objective));
-        if let Some(population) = &b.population {
-            let risk = number(population.risk_upper_estimate);
-            let density = number(population.density_max_estimate);
-            facts.add(
-                "population",
-                format!("{risk}, an estimate (largest density {density})"),
-            );
-        }
+        facts.add(
+            "population",
+            match (&b.population, b.tied_opposite_pairs) {
+                (Some(population), _) => {
+                    let risk = number(population.risk_upper_estimate);
+                    let density = number(population.density_max_estimate);
+                    format!("{risk}, an estimate (largest density {density})")
+                }
+                (None, 0) => "none: two scores are too close".to_string(),
+                (None, 1) => "none: 1 tied pair of opposite classes has no density".to_string(),
+                (None, n) => {
+                    let n = thousands(n);
+                    format!("none: {n} tied pairs of opposite classes have no density")
+                }
+            },
+        );
         facts.add("positive", thousands(b.n_pos as u64));
         facts.add("negative", thousands(b.n_neg as u64));
         write!(f, "{facts}")

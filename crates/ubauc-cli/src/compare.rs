@@ -44,6 +44,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
             None => all = Some(file),
             Some(first) => {
                 same_labels(first, &file, &args.files[0], path)?;
+                note_names(first, &file, &args.files[0], path, output);
                 first.columns.extend(file.columns);
             }
         }
@@ -76,8 +77,8 @@ fn models(args: &CompareArgs, output: Output) -> Result<()> {
 fn tell(report: &Report, output: Output) -> Result<()> {
     if report.tests.iter().any(|t| t.test.z.is_infinite()) {
         output.note(
-            "note: a difference whose variance estimate is 0 has an infinite z (null in JSON) and \
-             an interval of no width; that is no certainty about new data",
+            "note: a difference whose variance estimate is 0 has an infinite z and no p \
+             (both null in JSON), and an interval of no width; the test says nothing about it",
         );
     }
     output.report(report)
@@ -122,6 +123,19 @@ fn names_of(path: &Path, args: &CompareArgs, columns: usize) -> Vec<String> {
     }
 }
 
+/// Files that call the classes differently may be of different data.
+fn note_names(first: &Scores, other: &Scores, first_path: &Path, path: &Path, output: Output) {
+    let ([a, b], [c, d]) = (&first.labels.names, &other.labels.names);
+    if (a, b) != (c, d) {
+        output.note(format!(
+            "note: the classes (negative, positive) are {a}, {b} in {} and {c}, {d} in {}; they \
+             are taken as the same",
+            first_path.display(),
+            path.display()
+        ));
+    }
+}
+
 /// A paired test of two different lists of examples would be nonsense.
 fn same_labels(first: &Scores, other: &Scores, first_path: &Path, path: &Path) -> Result<()> {
     let (a, b) = (&first.labels.positive, &other.labels.positive);
@@ -159,7 +173,7 @@ struct Test {
     b: String,
     #[serde(flatten)]
     test: PairedTest,
-    p_holm: f64,
+    p_holm: Option<f64>,
 }
 
 impl fmt::Display for Report {

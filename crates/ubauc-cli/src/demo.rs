@@ -67,6 +67,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
     output.report(&Report {
         rows: params.rows,
         dim: params.dim,
+        positive_share: params.positive_share,
         best_auc: params.auc,
         train: Certificate {
             beta: problem.beta,
@@ -143,6 +144,7 @@ impl fmt::Display for Certificate {
 struct Report {
     rows: u64,
     dim: u32,
+    positive_share: f64,
     best_auc: f64,
     train: Certificate,
     evaluate: evaluate::Report,
@@ -155,8 +157,9 @@ impl fmt::Display for Report {
         let rows = thousands(self.rows);
         writeln!(
             f,
-            "{rows} examples to learn from and {rows} to judge by, {} features, 2 %",
-            self.dim
+            "{rows} examples to learn from and {rows} to judge by, {} features, {} %",
+            self.dim,
+            100.0 * self.positive_share
         )?;
         writeln!(
             f,

@@ -234,11 +234,20 @@ impl fmt::Display for WeightedReport {
 fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<MulticlassReport> {
     // Columns must be named as the classes, so the default name `score` means: find them.
     let named = (args.scores.score != ["score"]).then(|| args.scores.score.clone());
+    let all = named.is_none();
     let wanted = Wanted {
         columns: named,
         ..Wanted::default()
     };
-    let examples = args.scores.format.read(path, wanted, output)?;
+    let examples = args.scores.format.read(path, wanted, output);
+    let examples = examples.map_err(|error| match error.downcast_ref() {
+        // A column that holds no scores, an id perhaps.
+        Some(ubauc::Error::Parse { what, .. }) if all && what.contains("in column") => {
+            let hint = "name the score columns: --score a,b,c";
+            anyhow::anyhow!("{error}; {hint}")
+        }
+        _ => error,
+    })?;
     let classes: Vec<String> = examples
         .labels
         .classes()

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use ubauc::data::dataset::Examples;
-use ubauc::data::labels::{Binary, Choice};
+use ubauc::data::labels::{Binary, Choice, Class, Labels};
 use ubauc::read::{self, Format, ReadOptions};
 
 use crate::args::WrongUsage;
@@ -135,7 +135,7 @@ impl FormatArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Classes")]
 pub(crate) struct ClassArgs {
-    /// The positive class, against all others [default: the larger of two]
+    /// The positive class, against all others [default: the larger of two numbers, the last of two texts in byte order]
     #[arg(
         long,
         value_name = "VALUE",
@@ -149,6 +149,20 @@ pub(crate) struct ClassArgs {
 }
 
 impl ClassArgs {
+    /// Says which of two texts is positive when nobody chose.
+    pub(crate) fn note_text(&self, labels: &Labels, path: &Path, output: Output) {
+        if self.choice() != Choice::Larger {
+            return;
+        }
+        if let [_, Class::Text(last)] = labels.classes() {
+            output.note(format!(
+                "note: {}: classes are text; '{last}' is taken as positive (last in byte order); \
+                 choose with --positive",
+                path.display()
+            ));
+        }
+    }
+
     pub(crate) fn choice(&self) -> Choice {
         match (&self.positive, self.partition) {
             (Some(value), _) => Choice::Positive(value.clone()),
@@ -188,6 +202,10 @@ pub(crate) struct Scores {
 impl ScoreArgs {
     /// The score columns of a file and, behind them, `more` columns of numbers.
     pub(crate) fn load(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
+        if self.feature.is_some() && (!more.is_empty() || self.score != ["score"]) {
+            let what = "--feature takes the score from svmlight, which has no columns for --score or --weight";
+            return Err(WrongUsage(what.to_string()).into());
+        }
         let wanted: Vec<String> = self.score.iter().chain(more).cloned().collect();
         let n_wanted = wanted.len();
         let examples = self.format.read(path, Wanted::columns(wanted), output)?;
@@ -207,6 +225,7 @@ impl ScoreArgs {
             ),
             (false, None) => (0..n_wanted).map(|j| examples.rows.column(j)).collect(),
         };
+        self.classes.note_text(&examples.labels, path, output);
         let labels = examples.labels.binary(&self.classes.choice());
         let labels = labels.with_context(|| path.display().to_string())?;
         Ok(Scores { columns, labels })

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<()> {
     let output = cli.common.output();
     rayon::ThreadPoolBuilder::new()
-        .num_threads(cli.common.threads)
+        .num_threads(usize::from(cli.common.threads))
         .build_global()
         .context("cannot start the threads")?;
     match &cli.command {

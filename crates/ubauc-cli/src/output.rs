@@ -114,8 +114,11 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
-/// A p value; one that is 0 in floating point is not printed as certainty.
-pub(crate) fn p_value(p: f64) -> String {
+/// A p value; one that is 0 in floating point is not printed as certainty, one that is not there as `-`.
+pub(crate) fn p_value(p: Option<f64>) -> String {
+    let Some(p) = p else {
+        return "-".to_string();
+    };
     if p >= 1e-4 {
         format!("{p:.4}")
     } else if p > 0.0 {

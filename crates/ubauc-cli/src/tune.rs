@@ -265,7 +265,7 @@ impl Report {
     /// Logistic regression is better, and not by chance.
     fn worse(&self) -> bool {
         let test = self.verdict.as_ref().map(|verdict| &verdict.test);
-        test.is_some_and(|test| test.p < SIGNIFICANT && test.difference < 0.0)
+        test.is_some_and(|test| test.p.is_some_and(|p| p < SIGNIFICANT) && test.difference < 0.0)
     }
 
     /// One sentence to act on.
@@ -284,7 +284,7 @@ impl Report {
         if self.worse() {
             let logistic = self.logistic_options();
             format!("Use {logistic}: it is better than {options}; {what}.")
-        } else if verdict.test.p >= SIGNIFICANT {
+        } else if verdict.test.p.is_none_or(|p| p >= SIGNIFICANT) {
             format!("Use {options}: {what}; no difference is shown, and either model will do.")
         } else {
             format!("Use {options}: {what}; it is better than logistic regression.")

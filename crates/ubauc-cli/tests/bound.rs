@@ -29,6 +29,7 @@ fn seven_scores_by_hand() {
         "risk_lower",
         "risk_upper",
         "svm_objective",
+        "tied_opposite_pairs",
         "tied_pairs",
     ];
     assert_eq!(keys(&bound), expected);
@@ -95,6 +96,30 @@ fn ties_leave_no_upper_bound() {
         many.contains("\nupper bound    no upper bound: 999,000 tied pairs\n"),
         "{many}"
     );
+}
+
+#[test]
+fn ties_of_opposite_classes_leave_no_estimate_for_the_population() {
+    let population = |scores: &str| {
+        let directory = directory_with(&[("x.csv", scores)]);
+        let bound = json(&ubauc(directory.path(), &["bound", "x.csv", "--json"]));
+        let output = ubauc(directory.path(), &["bound", "x.csv"]);
+        let line = success(&output)
+            .lines()
+            .find(|l| l.starts_with("population"));
+        (bound["population"].is_null(), line.unwrap().to_string())
+    };
+    let (null, line) = population(SEVEN);
+    assert!(!null && line.contains("an estimate"), "{line}");
+    // The positive 4 made 5 ties with the negative 5; the negative 6 made 5 too ties with both.
+    let one = SEVEN.replace("1,4\n", "1,5\n");
+    let expected = "population     none: 1 tied pair of opposite classes has no density";
+    assert_eq!(population(&one), (true, expected.to_string()));
+    let two = one.replace("0,6\n", "0,5\n");
+    let expected = "population     none: 2 tied pairs of opposite classes have no density";
+    assert_eq!(population(&two), (true, expected.to_string()));
+    // A tie within a class leaves the estimate.
+    assert!(!population(&SEVEN.replace("0,6\n", "0,5\n")).0);
 }
 
 #[test]

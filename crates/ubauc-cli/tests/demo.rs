@@ -48,7 +48,14 @@ fn json_has_all_the_reports() {
     assert_eq!(
         keys(&demo),
         [
-            "best_auc", "bound", "compare", "dim", "evaluate", "rows", "train"
+            "best_auc",
+            "bound",
+            "compare",
+            "dim",
+            "evaluate",
+            "positive_share",
+            "rows",
+            "train"
         ]
     );
     let auc = demo["evaluate"]["auc"].as_f64().unwrap();

@@ -285,7 +285,7 @@ fn svmlight_feature_is_the_score() {
 fn columns_are_found_by_name_and_classes_by_value() {
     let text = "id,p,truth,q\n1,0.9,yes,1\n2,0.8,yes,1\n3,0.3,yes,2\n4,0.5,no,1\n5,0.3,no,2\n\
                 6,0.2,no,1\n7,0.1,no,1\n";
-    let named = ["--label", "truth", "--score", "p"];
+    let named = ["--label", "truth", "--quiet", "--score", "p"];
     assert_eq!(auc("x.csv", text, &named), 0.875);
     // The other class as positive turns the order round.
     let other = [&named[..], &["--positive", "no"]].concat();
@@ -599,4 +599,56 @@ fn a9a_features_have_the_auc_of_counted_pairs() {
             "feature {feature}"
         );
     }
+}
+
+#[test]
+fn a_feature_takes_no_columns_beside_it() {
+    let directory = directory_with(&[("a.svm", "1 1:2\n0 1:1\n")]);
+    for more in [["--weight", "w"], ["--score", "p"]] {
+        let arguments = [&["evaluate", "a.svm", "--feature", "1"][..], &more].concat();
+        let output = ubauc(directory.path(), &arguments);
+        assert!(wrong_usage(&output).contains("--feature takes the score from svmlight"));
+    }
+}
+
+#[test]
+fn threads_have_a_limit() {
+    let directory = directory_with(&[("a.csv", "label,score\n1,2\n0,1\n")]);
+    let output = ubauc(
+        directory.path(),
+        &["evaluate", "a.csv", "--threads", "100000"],
+    );
+    assert!(wrong_usage(&output).contains("0..=1024"));
+}
+
+#[test]
+fn text_classes_have_their_note() {
+    let directory = directory_with(&[("a.csv", "label,score\nYes,2\nno,1\nYes,0\nno,3\n")]);
+    let output = ubauc(directory.path(), &["evaluate", "a.csv"]);
+    success(&output);
+    assert_eq!(
+        stderr(&output),
+        "note: a.csv: classes are text; 'no' is taken as positive (last in byte order); choose \
+         with --positive\n"
+    );
+    let chosen = ubauc(
+        directory.path(),
+        &["evaluate", "a.csv", "--positive", "Yes"],
+    );
+    success(&chosen);
+    assert_eq!(stderr(&chosen), "");
+}
+
+#[test]
+fn multiclass_hints_at_the_columns_of_scores() {
+    let text = "id,label,a,b,c\nx1,a,1,0,0\nx2,b,0,1,0\nx3,c,0,0,1\n";
+    let directory = directory_with(&[("m.csv", text)]);
+    let output = ubauc(directory.path(), &["evaluate", "m.csv", "--multiclass"]);
+    let message = failure(&output);
+    assert!(
+        message.ends_with("; name the score columns: --score a,b,c\n"),
+        "{message}"
+    );
+    let arguments = ["evaluate", "m.csv", "--multiclass", "--score", "a,b,c"];
+    success(&ubauc(directory.path(), &arguments));
 }

@@ -77,11 +77,11 @@ pub enum Error {
     },
 
     /// A number that is NaN, or infinite where only finite numbers make sense.
-    #[error("{what} of example {row} is {value}; it must be {must}")]
+    #[error("{what} of example {} is {}; it must be {must}", row + 1, shown(*value))]
     NotFinite {
         /// What the number is: "score", "weight".
         what: &'static str,
-        /// The example, from 0.
+        /// The example, from 0; messages count from 1.
         row: usize,
         /// The number.
         value: f64,
@@ -113,4 +113,44 @@ pub enum Error {
         /// What it must be.
         must: &'static str,
     },
+}
+
+/// A number for a message: 1e300 rather than a 1 with 300 zeros.
+fn shown(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() || (1e-5..1e16).contains(&x.abs()) {
+        x.to_string()
+    } else {
+        format!("{x:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_count_from_one_and_keep_large_numbers_short() {
+        let message = |row, value| {
+            let (what, must) = ("score", "finite");
+            let error = Error::NotFinite {
+                what,
+                row,
+                value,
+                must,
+            };
+            error.to_string()
+        };
+        assert_eq!(
+            message(0, 1e300),
+            "score of example 1 is 1e300; it must be finite"
+        );
+        assert_eq!(
+            message(4, f64::NAN),
+            "score of example 5 is NaN; it must be finite"
+        );
+        assert_eq!(
+            message(1, -0.5),
+            "score of example 2 is -0.5; it must be finite"
+        );
+    }
 }

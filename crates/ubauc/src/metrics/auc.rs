@@ -12,7 +12,8 @@
 //! it is 0.
 //!
 //! A class with one example has no sample variance. S is then the largest that a variable in [0, 1]
-//! of mean A can have, A(1 − A): conservative, the interval is wider rather than narrower.
+//! of mean A can have, A(1 − A): conservative, the interval is wider rather than narrower. Not so at
+//! A = 0 or 1, where A(1 − A) = 0 and one example says nothing of the spread; [`Auc::degenerate`] tells.
 //!
 //! DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988); the use of ranks is Sun & Xu's, IEEE
 //! Signal Processing Letters 21 (2014).

@@ -9,7 +9,7 @@
 //! similar scorers, but is that of the differences of the placements, V_i^r − V_i^s: integers over
 //! 2N⁻, centred as integers (`exact.rs`). Then z = D/√var(D) and p = erfc(|z|/√2), two-sided.
 //!
-//!   var(D) = 0:  D = 0 → z = 0, p = 1;   D ≠ 0 → z = ±∞, p = 0
+//!   var(D) = 0:  D = 0 → z = 0, p = 1;   D ≠ 0 → z = ±∞, no p: the sample shows no variation to judge D by
 //!
 //! A class with one example has no sample variance; its term is then the largest possible: for X, Y
 //! in [0, 1] of means A, B, E(X−Y)² ≤ E|X−Y| ≤ min(A + B, 2 − A − B), so
@@ -39,8 +39,8 @@ pub struct PairedTest {
     pub ci95: [f64; 2],
     /// `difference` in standard deviations; ±∞ if the variance is 0 and the difference is not.
     pub z: f64,
-    /// Two-sided p-value of "no difference".
-    pub p: f64,
+    /// Two-sided p-value of "no difference"; `None` if the variance is 0 and the difference is not.
+    pub p: Option<f64>,
 }
 
 /// Several scorers on the same examples.
@@ -61,8 +61,8 @@ pub struct ComparedPair {
     pub b: usize,
     /// The test of this pair alone.
     pub test: PairedTest,
-    /// The p-value corrected for the number of pairs by Holm's method.
-    pub p_holm: f64,
+    /// The p-value corrected by Holm's method for the number of pairs that have one.
+    pub p_holm: Option<f64>,
 }
 
 /// Tests whether two scorers of the same examples have the same AUC.
@@ -220,7 +220,9 @@ fn paired_test(a: &Placements, b: &Placements) -> PairedTest {
     } else {
         difference / variance.sqrt()
     };
-    let p = libm::erfc(z.abs() / std::f64::consts::SQRT_2);
+    let p = z
+        .is_finite()
+        .then(|| libm::erfc(z.abs() / std::f64::consts::SQRT_2));
     let ci95 = interval(difference, variance, -1.0);
     PairedTest {
         auc_a,
@@ -234,14 +236,18 @@ fn paired_test(a: &Placements, b: &Placements) -> PairedTest {
 }
 
 /// Holm (1979): the i-th smallest of m p-values (i from 0) times m − i, at most 1, and not below the
-/// one before it.
+/// one before it. Pairs without a p-value are not among the m.
 fn correct_by_holm(pairs: &mut [ComparedPair]) {
-    let m = pairs.len();
-    let mut order: Vec<usize> = (0..m).collect();
-    order.sort_by(|&a, &b| pairs[a].test.p.total_cmp(&pairs[b].test.p));
+    let mut order: Vec<(f64, usize)> = pairs
+        .iter()
+        .enumerate()
+        .filter_map(|(i, pair)| Some((pair.test.p?, i)))
+        .collect();
+    let m = order.len();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut floor = 0.0_f64;
-    for (i, pair) in order.into_iter().enumerate() {
-        floor = floor.max((pairs[pair].test.p * (m - i) as f64).min(1.0));
-        pairs[pair].p_holm = floor;
+    for (i, (p, pair)) in order.into_iter().enumerate() {
+        floor = floor.max((p * (m - i) as f64).min(1.0));
+        pairs[pair].p_holm = Some(floor);
     }
 }

@@ -21,7 +21,7 @@
 //! | ties of a positive and a negative | count one half |
 //! | all scores tied | AUC ½, variance 0; [`Auc::degenerate`] is true |
 //! | perfect separation | AUC 1 (or 0), variance 0, an interval of no width; [`Auc::degenerate`] is true |
-//! | one example in a class | its share of the variance is the largest possible, A(1 − A): conservative |
+//! | one example in a class | its share of the variance is the largest possible, A(1 − A): conservative, but for an AUC of 0 or 1, where it is 0 |
 //! | scores of ±∞ | ordinary scores at the ends; two of one sign are tied |
 //! | −0.0 and 0.0 | equal |
 //! | a score that is NaN | refused with its row: [`Error::NotFinite`](crate::Error::NotFinite) |
@@ -45,7 +45,7 @@
 //!
 //! let test = metrics::compare(&ours, &theirs, &positive)?;
 //! assert!(test.difference > 0.0);
-//! assert!(test.p > 0.05); // seven examples prove little
+//! assert!(test.p.is_some_and(|p| p > 0.05)); // seven examples prove little
 //! # Ok::<(), ubauc::Error>(())
 //! ```
 

@@ -145,7 +145,14 @@ fn check(scores: &[f64], positive: &[bool], weights: &[f64]) -> Result<[Class; 2
         class.n += usize::from(value > 0.0);
         class.largest = class.largest.max(value);
     }
-    both_classes(classes[1].n, classes[0].n)?;
+    let n_pos = positive.iter().filter(|&&p| p).count();
+    both_classes(n_pos, positive.len() - n_pos)?;
+    for (class, name) in classes.iter().zip(["negative", "positive"]) {
+        if class.n == 0 {
+            let what = format!("no weight in class {name}; AUC needs both classes");
+            return Err(Error::Classes { what });
+        }
+    }
     Ok(classes)
 }
 

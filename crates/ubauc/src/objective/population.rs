@@ -12,7 +12,11 @@
 //! ```
 //!
 //! that is, Theorem 1 with ᾱ, 1 / the smallest gap, replaced by N·max ρ, 1 / the typical gap where
-//! scores are densest. It speaks of scores not yet seen, and ties do not spoil it.
+//! scores are densest. It speaks of scores not yet seen.
+//!
+//! A positive and a negative with one score cost ½ pair in L_AUC and nothing in L̃: 1000 examples at one
+//! score and one elsewhere have L̃ = 0 and a risk near ½. Scores that tie across the classes have no density,
+//! α′ is infinite, and there is no estimate.
 //!
 //! **An estimate, not a bound**: ρ is unknown. α′ is the maximum of a Gaussian kernel density estimate with
 //! Silverman's bandwidth h = 0.9 · min(σ, IQR/1.34) · N^(−1/5), on a grid of steps h/8 (its peak is off by
@@ -43,7 +47,8 @@ pub struct PopulationEstimate {
     pub risk_upper_estimate: f64,
 }
 
-/// The estimate, or `None` when all scores are equal (or so close that a density overflows).
+/// The estimate, or `None` when a positive and a negative tie (or scores are so close that a density
+/// overflows).
 pub fn population_estimate(
     scores: &[f64],
     positive: &[bool],
@@ -58,7 +63,7 @@ pub(crate) fn estimate(sorted: &Sorted, l_tilde: f64) -> Option<PopulationEstima
     let n = sorted.len() as f64;
     let lowest = sorted.pos.first()?.min(*sorted.neg.first()?);
     let span = sorted.pos.last()?.max(*sorted.neg.last()?) - lowest;
-    if span == 0.0 {
+    if sorted.groups().any(|g| g.n_pos > 0 && g.n_neg > 0) {
         return None;
     }
     let z = || {
@@ -165,15 +170,28 @@ mod tests {
 
     #[test]
     fn outliers_and_point_masses_stay_finite() {
-        let mut c = vec![0.0; 1000];
+        let y: Vec<bool> = (0..1000).map(|i| i % 2 == 0).collect();
+        let mut c: Vec<f64> = y.iter().map(|&y| f64::from(u8::from(y))).collect();
         c[0] = 1e280;
         c[1] = 1e-300;
-        let y: Vec<bool> = (0..1000).map(|i| i % 2 == 0).collect();
         assert!(population_estimate(&c, &y).unwrap().is_some());
         let mut c: Vec<f64> = (0..1000).map(|i| f64::from(i) * 1e-300).collect();
         c[999] = 1.0;
         let e = population_estimate(&c, &y).unwrap();
         assert!(e.is_none_or(|e| e.risk_upper_estimate.is_finite()));
+    }
+
+    #[test]
+    fn ties_across_the_classes_have_no_density() {
+        let y: Vec<bool> = (0..1001).map(|i| i % 2 == 0).collect();
+        let mut c = vec![0.0; 1001];
+        c[1000] = 1.0;
+        assert!(crate::objective::auc_risk::auc_risk(&c, &y).unwrap() > 0.49);
+        assert!(population_estimate(&c, &y).unwrap().is_none());
         assert!(population_estimate(&[1.0; 4], &y[..4]).unwrap().is_none());
+        let one_tie = [0.0, -0.0, 1.0, 2.0];
+        assert!(population_estimate(&one_tie, &y[..4]).unwrap().is_none());
+        let within = population_estimate(&[1.0, 0.0, 1.0, 0.5], &y[..4]);
+        assert!(within.unwrap().is_some());
     }
 }

@@ -119,13 +119,15 @@ pub struct Bound {
     pub alpha_upper: Option<f64>,
     /// Pairs of examples with equal scores, of the same class or not.
     pub tied_pairs: u128,
+    /// Those of them with a positive and a negative.
+    pub tied_opposite_pairs: u128,
     /// α̲ L̃ ≤ L_AUC; 0 without α̲.
     pub risk_lower: f64,
     /// min(1, ᾱ L̃) ≥ L_AUC; 1 without ᾱ.
     pub risk_upper: f64,
     /// L̃_SVM ≥ L̃, the margin form of the same scores (E11).
     pub svm_objective: f64,
-    /// Eq. (11), an estimate and not a bound. `None` when all scores are equal.
+    /// Eq. (11), an estimate and not a bound. `None` when a positive and a negative tie.
     pub population: Option<PopulationEstimate>,
     /// N⁺.
     pub n_pos: usize,
@@ -151,6 +153,7 @@ pub fn bound(scores: &[f64], positive: &[bool]) -> Result<Bound> {
         alpha_lower,
         alpha_upper,
         tied_pairs: gaps.tied_pairs,
+        tied_opposite_pairs: gaps.tied_opposite_pairs,
         // Exact arithmetic keeps L_AUC between the two (equal gaps make all three equal);
         // min and max see that rounding does too.
         risk_lower: alpha_lower.map_or(0.0, |_| (l_tilde / gaps.largest).min(auc_risk)),
@@ -167,6 +170,7 @@ struct Gaps {
     smallest: f64,
     largest: f64,
     tied_pairs: u128,
+    tied_opposite_pairs: u128,
 }
 
 impl Gaps {
@@ -175,6 +179,7 @@ impl Gaps {
             smallest: f64::INFINITY,
             largest: 0.0,
             tied_pairs: 0,
+            tied_opposite_pairs: 0,
         };
         let mut previous = None;
         for group in sorted.groups() {
@@ -186,6 +191,7 @@ impl Gaps {
             previous = Some(group.value);
             let t = group.len() as u128;
             gaps.tied_pairs += t * (t - 1) / 2;
+            gaps.tied_opposite_pairs += group.n_pos as u128 * group.n_neg as u128;
         }
         if gaps.tied_pairs > 0 {
             gaps.smallest = 0.0;
@@ -262,6 +268,7 @@ mod tests {
         assert_eq!((b.auc_risk, b.l_tilde, b.lambda), (0.5, 0.0, [2.0, 2.0]));
         assert_eq!((b.alpha_lower, b.alpha_upper), (None, None));
         assert_eq!((b.risk_lower, b.risk_upper, b.tied_pairs), (0.0, 1.0, 10));
+        assert_eq!(b.tied_opposite_pairs, 6);
         assert!(b.population.is_none());
     }
 

@@ -176,14 +176,18 @@ fn bad_weights_are_refused_with_their_row() {
 }
 
 #[test]
-fn a_class_without_weight_is_not_there() {
-    let got = weighted_auc(&[1.0, 2.0, 3.0], &[true, false, true], &[1.0, 0.0, 1.0]);
-    match got {
-        Err(Error::OneClass { class, n: 2 }) => assert_eq!(class, "positive"),
-        other => panic!("{other:?}"),
-    }
-    assert!(matches!(
-        weighted_auc(&[1.0, 2.0], &[true, false], &[0.0; 2]),
-        Err(Error::Empty)
-    ));
+fn a_class_without_weight_is_named() {
+    let message = |scores: &[f64], positive: &[bool], weights: &[f64]| {
+        weighted_auc(scores, positive, weights)
+            .unwrap_err()
+            .to_string()
+    };
+    let expected = "no weight in class negative; AUC needs both classes";
+    let found = message(&[1.0, 2.0, 3.0], &[true, false, true], &[1.0, 0.0, 1.0]);
+    assert_eq!(found, expected);
+    assert_eq!(message(&[1.0, 2.0], &[true, false], &[0.0; 2]), expected);
+    let found = message(&[1.0, 2.0], &[true, false], &[0.0, 1.0]);
+    assert!(found.starts_with("no weight in class positive"), "{found}");
+    let one_class = weighted_auc(&[1.0, 2.0], &[true; 2], &[1.0; 2]);
+    assert!(matches!(one_class, Err(Error::OneClass { n: 2, .. })));
 }

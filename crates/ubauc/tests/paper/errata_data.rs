@@ -11,18 +11,14 @@ use super::real_data::{Row, read};
 /// Table 1: 389 + 389 rows of diabetes are more than there are; 105 classes of sector have no equal halves.
 #[test]
 fn e13_table1_counts_do_not_fit_the_data() {
-    let (printed, diabetes, sector) = (389, 768, 105);
-    assert!(printed + printed > diabetes);
-    assert_eq!(384 + 384, diabetes);
-    assert!(sector % 2 == 1 && 52 + 53 == sector);
-
     let test = "e13_table1_counts_do_not_fit_the_data";
     if let Some(rows) = read(test, "diabetes/all.svm.zst") {
-        assert_eq!(rows.len(), diabetes);
+        assert_eq!(rows.len(), 384 + 384);
+        assert!(389 + 389 > rows.len());
     }
     if let Some(rows) = read(test, "sector/train.svm.zst") {
         let labels: BTreeSet<i64> = rows.iter().map(|row| row.label as i64).collect();
-        assert_eq!(labels.len(), sector);
+        assert_eq!((labels.len(), labels.len() % 2), (52 + 53, 1));
     }
 }
 
@@ -43,8 +39,7 @@ fn e14_a_tuned_svm_beats_the_printed_one() {
         .reduce(|a, b| if auc_of(b) > auc_of(a) { b } else { a });
     let c = c.unwrap();
     let reached = auc(&svm(&train, c), &held_out);
-    println!("C = {c}: test AUC {reached:.4}");
-    assert!(reached > 0.89);
+    assert_eq!(format!("{reached:.4}"), "0.9006", "C = {c}"); // as docs/paper.md says
     assert!(reached > 0.8213 + 2.0 * 0.0064);
 }
 
