@@ -5,16 +5,21 @@
 
 use std::cell::Cell;
 use std::fs::File;
+use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 
+use bytes::Bytes;
 use parquet::basic::{ConvertedType, Encoding, LogicalType};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{
+    ChunkReader, FileReader, Length, RowGroupReader, SerializedFileReader,
+};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::csv::{Columns, Want};
@@ -32,7 +37,8 @@ const CHUNK: usize = 1 << 14;
 /// It believes lengths and offsets of a file and asserts them later, so that one wrong byte can
 /// make it panic. Nothing that it touched is used after that: the file and all that was read are
 /// dropped here, and the options are only read. A page header made for it (lists of billions of
-/// values that take no bytes) still keeps the crate busy: seconds for each list.
+/// values that take no bytes) still keeps the crate busy for seconds; one that is read for ever is
+/// ended by [`Patient`].
 pub(super) fn read_file(
     file: File,
     want: Want,
@@ -76,7 +82,7 @@ fn read_columns(
 ) -> Result<Examples> {
     let bytes = file.metadata().map_or(0, |m| m.len());
     let broken = |error: ParquetError| whole(path, format!("damaged Parquet file: {error}"));
-    let reader = SerializedFileReader::new(file).map_err(broken)?;
+    let reader = SerializedFileReader::new(Patient::new(file, bytes)).map_err(broken)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names = schema
         .columns()
@@ -193,6 +199,62 @@ impl Iterator for CheckedPages {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.get_next_page().transpose()
+    }
+}
+
+/// A file that is asked only so often: page headers may be made to be read for ever, a byte at a time, and none
+/// of them needs more questions than the file has bytes.
+struct Patient {
+    file: File,
+    left: Arc<AtomicU64>,
+}
+
+/// What [`Patient`] hands out.
+struct PatientRead {
+    inner: <File as ChunkReader>::T,
+    left: Arc<AtomicU64>,
+}
+
+impl Patient {
+    fn new(file: File, bytes: u64) -> Patient {
+        let most = bytes.saturating_mul(4).saturating_add(1 << 20);
+        Patient {
+            file,
+            left: Arc::new(AtomicU64::new(most)),
+        }
+    }
+}
+
+impl Length for Patient {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+}
+
+impl ChunkReader for Patient {
+    type T = PatientRead;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<PatientRead> {
+        Ok(PatientRead {
+            inner: self.file.get_read(start)?,
+            left: Arc::clone(&self.left),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        self.file.get_bytes(start, length)
+    }
+}
+
+impl Read for PatientRead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let asked = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+        match asked {
+            Ok(_) => self.inner.read(buffer),
+            Err(_) => Err(io::Error::other("a page header goes on for ever")),
+        }
     }
 }
 

@@ -157,3 +157,17 @@ fn files_with_one_wrong_byte_are_read_or_refused() {
     }
     assert!(refused > bytes.len(), "{refused} of {}", 3 * bytes.len());
 }
+
+#[test]
+fn a_page_header_without_end_is_refused() {
+    // 418 bytes that kept a reader busy for minutes.
+    let bytes = include_bytes!("files/endless_header.parquet");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let options = ReadOptions {
+        format: Some(ubauc::read::Format::Parquet),
+        ..options()
+    };
+    assert!(matches!(read(&path, &options), Err(Error::File { .. })));
+}
