@@ -203,7 +203,7 @@ fn threads_change_no_byte_of_the_model() {
 }
 
 #[test]
-fn a_collapsed_model_and_defaults_are_named() {
+fn a_collapsed_model_and_chosen_parameters_are_named() {
     let directory = directory_with(&[("x.svm", &overlapping(2_000, 5))]);
     let words = ["train", "x.svm", "--beta", "1e-3", "--gamma", "1e-4"];
     let output = ubauc(directory.path(), &words);
@@ -214,7 +214,9 @@ fn a_collapsed_model_and_defaults_are_named() {
         stderr(&output)
     );
     let output = ubauc(directory.path(), &["train", "x.svm"]);
-    assert!(stderr(&output).contains("defaults"), "{}", stderr(&output));
+    let note = stderr(&output);
+    assert!(note.contains("chosen by cross-validated AUC"), "{note}");
+    assert!(note.contains("logistic regression"), "{note}");
     assert!(stdout(&output).contains("scale maxabs"));
 }
 
