@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::blocks::Blocks;
 use super::csv::{self, Want};
-use super::decompress::{self, Compression};
+use super::decompress::Compression;
 use super::{
-    Counted, Format, ReadOptions, format_of, parquet_stream, read_head, read_parquet,
-    refuse_no_text, svmlight, whole,
+    Format, ReadOptions, format_of, parquet_stream, read_head, read_parquet, refuse_no_text,
+    svmlight, text_blocks, whole,
 };
 use crate::Error;
 use crate::data::rows::Rows;
@@ -77,25 +77,17 @@ pub fn batches_from<T: Send, E: From<Error>>(
     each: impl Fn(Batch) -> T + Sync,
     take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let io_error = |source| Error::Io {
+    let head = first_bytes(&mut reader).map_err(|source| Error::Io {
         path: name.to_path_buf(),
         source,
-    };
-    let head = first_bytes(&mut reader).map_err(io_error)?;
-    let compression = Compression::of(&head);
-    let counted = Counted {
-        reader: io::Cursor::new(head).chain(reader),
-        options,
-    };
-    let text = decompress::decompress(counted, compression).map_err(io_error)?;
-    let mut blocks = Blocks::new(text, name, compression, options.max_line).live();
+    })?;
+    let mut blocks = text_blocks(head, reader, name, options)?.live();
     let any = AtomicBool::new(false);
     let each = |batch: Batch| {
         any.store(true, Ordering::Relaxed);
         each(batch)
     };
-    let head = blocks.peek()?;
-    refuse_no_text(head, compression, name)?;
+    let head = blocks.checked_head()?;
     match format_of(name, head, options) {
         Format::Svmlight => svmlight::each_block(
             blocks,

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::decompress::Compression;
-use super::{Wrong, whole};
+use super::{Wrong, refuse_no_text, whole};
 use crate::{Error, Result};
 
 /// Text per block: large enough to be worth handing to a thread, small enough for its cache.
@@ -85,6 +85,14 @@ impl<R: Read> Blocks<R> {
             }
         }
         Ok(&self.pending)
+    }
+
+    /// The same, refused where it is no text at all.
+    pub(super) fn checked_head(&mut self) -> Result<&[u8]> {
+        let (compression, path) = (self.compression, self.path.clone());
+        let head = self.peek()?;
+        refuse_no_text(head, compression, &path)?;
+        Ok(head)
     }
 
     /// The next block; `None` at the end.

@@ -127,25 +127,36 @@ pub fn read_from(
     name: &Path,
     options: &ReadOptions<'_>,
 ) -> Result<Examples> {
-    let io_error = |source| Error::Io {
+    let head = read_head(&mut reader).map_err(|source| Error::Io {
         path: name.to_path_buf(),
         source,
-    };
-    let head = read_head(&mut reader).map_err(io_error)?;
-    let compression = Compression::of(&head);
-    let counted = Counted {
-        reader: io::Cursor::new(head).chain(reader),
-        options,
-    };
-    let text = decompress::decompress(counted, compression).map_err(io_error)?;
-    let mut blocks = Blocks::new(text, name, compression, options.max_line);
-    let head = blocks.peek()?;
-    refuse_no_text(head, compression, name)?;
+    })?;
+    let mut blocks = text_blocks(head, reader, name, options)?;
+    let head = blocks.checked_head()?;
     match format_of(name, head, options) {
         Format::Svmlight => svmlight::read_blocks(blocks, name, options),
         Format::Csv => csv::read_blocks(blocks, name, options),
         Format::Parquet => Err(parquet_stream(name)),
     }
+}
+
+/// The lines of a stream whose first bytes, `head`, are read already; decompressed, with progress told.
+fn text_blocks<'a>(
+    head: Vec<u8>,
+    rest: impl Read + Send + 'a,
+    name: &Path,
+    options: &'a ReadOptions<'a>,
+) -> Result<Blocks<Box<dyn Read + Send + 'a>>> {
+    let compression = Compression::of(&head);
+    let counted = Counted {
+        reader: io::Cursor::new(head).chain(rest),
+        options,
+    };
+    let text = decompress::decompress(counted, compression).map_err(|source| Error::Io {
+        path: name.to_path_buf(),
+        source,
+    })?;
+    Ok(Blocks::new(text, name, compression, options.max_line))
 }
 
 fn parquet_stream(name: &Path) -> Error {
