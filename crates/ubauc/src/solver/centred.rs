@@ -35,20 +35,7 @@ impl<'a> CentredRow<'a> {
     #[inline]
     pub(super) fn dot(self, w: &[f64]) -> f64 {
         match (self.row, self.shift) {
-            (Row::Dense(x), Some(m)) => {
-                // In pieces on the stack, so that the one fast sum serves here too.
-                let mut buffer = [0.0; 64];
-                let pieces = x.chunks(64).zip(m.chunks(64)).zip(w.chunks(64));
-                pieces
-                    .map(|((x, m), w)| {
-                        let piece = &mut buffer[..x.len()];
-                        for ((out, x), m) in piece.iter_mut().zip(x).zip(m) {
-                            *out = x - m;
-                        }
-                        dot(piece, w)
-                    })
-                    .sum()
-            }
+            (Row::Dense(x), Some(m)) => dot_less(x, m, w),
             (row, _) => row.dot(w),
         }
     }
@@ -73,4 +60,19 @@ impl<'a> CentredRow<'a> {
         let less = move |(j, x): (usize, f64)| (j, x - shift.get(j).copied().unwrap_or(0.0));
         self.row.entries().map(less)
     }
+}
+
+/// (x − m)·w, in pieces on the stack, so that the one fast sum serves here too.
+fn dot_less(x: &[f64], m: &[f64], w: &[f64]) -> f64 {
+    let mut buffer = [0.0; 64];
+    let pieces = x.chunks(64).zip(m.chunks(64)).zip(w.chunks(64));
+    pieces
+        .map(|((x, m), w)| {
+            let piece = &mut buffer[..x.len()];
+            for ((out, x), m) in piece.iter_mut().zip(x).zip(m) {
+                *out = x - m;
+            }
+            dot(piece, w)
+        })
+        .sum()
 }

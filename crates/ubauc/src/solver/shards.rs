@@ -683,19 +683,30 @@ impl<'a> Shards<'a> {
         product
     }
 
-    /// The diagonal of the Newton matrix, less the regulariser and the means.
-    pub(crate) fn newton_diagonal(&mut self, beta: f64, sigma: f64) -> Vec<f64> {
+    /// The diagonal of βXᵀVX, means left on.
+    pub(crate) fn square_diagonal(&mut self, beta: f64) -> Vec<f64> {
         let factors = self.factors;
-        let mut diagonal = self.vector(|rows, shard, sum| {
-            for (k, v) in shard.v.iter_mut().enumerate() {
-                *v = beta * Self::square_weight(factors, shard.signed[k]);
-            }
+        self.diagonal(|shard, k| beta * Self::square_weight(factors, shard.signed[k]))
+    }
+
+    /// The diagonal of X_AᵀX_A.
+    pub(crate) fn active_diagonal(&mut self) -> Vec<f64> {
+        self.each(|_, shard| {
+            shard.v.fill(0.0);
             for &k in &shard.active {
-                shard.v[k as usize] += sigma;
+                shard.v[k as usize] = 1.0;
             }
+        });
+        self.diagonal(|shard, k| shard.v[k])
+    }
+
+    /// Σ_i a_i x_ij² for every j.
+    fn diagonal(&mut self, a: impl Fn(&Shard, usize) -> f64 + Sync) -> Vec<f64> {
+        let mut diagonal = self.vector(|rows, shard, sum| {
             for (k, i) in shard.span.clone().enumerate() {
-                for (j, x) in rows.row(i).entries() {
-                    sum[j] += shard.v[k] * x * x;
+                let a = a(shard, k);
+                if a != 0.0 {
+                    rows.row(i).entries().for_each(|(j, x)| sum[j] += a * x * x);
                 }
             }
         });

@@ -15,7 +15,7 @@
 //! ∇φ(w) = H₀w − c + Xᵀu⁺,   u⁺ = σ(v − prox(v))
 //! ```
 //!
-//! then u ← u⁺ and σ ← 3σ. The prox moves example i towards the one λ for which Σ u⁺_i = 0 (`prox.rs`).
+//! then u ← u⁺ and σ ← 2σ. The prox moves example i towards the one λ for which Σ u⁺_i = 0 (`prox.rs`).
 //!
 //! **Inner loop**, semismooth Newton: (H₀ + σ X̃_AᵀX̃_A) p = −∇φ, A the examples that the prox puts on λ,
 //! X̃_A their rows less their mean (`newton.rs`), and a line search on the slope of φ, which is monotone along p.
@@ -225,13 +225,13 @@ fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
 }
 
 /// σ grows by this factor from one outer step to the next.
-const GROWTH: f64 = 3.0;
+const GROWTH: f64 = 2.0;
 /// Looks without progress after which the solver gives up.
 const IDLE: usize = 60;
 /// Scores this near to λ count as tied to it; labels, which they are fitted to, are 2 apart.
 const TIED: f64 = 1e-4;
 /// The inner loop ends when its share of the gap is below this part of the other.
-const INNER: f64 = 1.0;
+const INNER: f64 = 0.2;
 
 struct Solver<'s, 'a> {
     shards: &'s mut Shards<'a>,

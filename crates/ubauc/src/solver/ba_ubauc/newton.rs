@@ -54,7 +54,8 @@ impl Route {
 /// What is known of q.
 pub(super) enum System {
     Factor(Box<Factored>),
-    ConjugateGradients,
+    /// With the diagonal of H₀.
+    ConjugateGradients(Vec<f64>),
 }
 
 pub(super) struct Factored {
@@ -69,20 +70,22 @@ pub(super) struct Factored {
 impl System {
     /// With moments, H₀ is formed and factored.
     pub(super) fn new(
-        shards: &Shards<'_>,
+        shards: &mut Shards<'_>,
         params: &BaUbaucParams,
         moments: Option<&Moments>,
     ) -> Result<System> {
+        let ridge = shards.total.sum() * params.gamma;
         match moments {
-            Some(moments) => {
-                let ridge = shards.total.sum() * params.gamma;
-                Ok(System::Factor(Box::new(Factored::new(
-                    moments,
-                    params.beta,
-                    ridge,
-                )?)))
+            Some(moments) => Ok(System::Factor(Box::new(Factored::new(
+                moments,
+                params.beta,
+                ridge,
+            )?))),
+            None => {
+                let mut diagonal = shards.square_diagonal(params.beta);
+                diagonal.iter_mut().for_each(|x| *x += ridge);
+                Ok(System::ConjugateGradients(diagonal))
             }
-            None => Ok(System::ConjugateGradients),
         }
     }
 
@@ -90,7 +93,7 @@ impl System {
     pub(super) fn proves(&self, params: &BaUbaucParams) -> bool {
         match self {
             System::Factor(f) => !f.shaken,
-            System::ConjugateGradients => params.gamma > 0.0,
+            System::ConjugateGradients(_) => params.gamma > 0.0,
         }
     }
 
@@ -102,11 +105,11 @@ impl System {
                 f.factor.solve(&mut w);
                 w
             }
-            System::ConjugateGradients => {
+            System::ConjugateGradients(diagonal) => {
                 let zero = vec![0.0; shards.cols()];
                 let (mut c, _) = self.quadratic(shards, &zero, params);
                 c.iter_mut().for_each(|x| *x = -*x);
-                conjugate_gradients(shards, &c, 0.0, Enough::Gain(FORCING), params).x
+                conjugate_gradients(shards, diagonal, &c, 0.0, Enough::Gain(FORCING), params)
             }
         }
     }
@@ -124,7 +127,7 @@ impl System {
                 add_to(-1.0, &f.c, &mut gradient);
                 (gradient, value(shards, w, params))
             }
-            System::ConjugateGradients => {
+            System::ConjugateGradients(_) => {
                 let ridge = shards.total.sum() * params.gamma;
                 let b = if params.intercept {
                     shards.intercept()
@@ -147,7 +150,7 @@ impl System {
                 let inner = 0.5 * dot(gradient, &x);
                 (Some(x), inner.max(0.0))
             }
-            System::ConjugateGradients => (None, dot(gradient, gradient) / (2.0 * ridge)),
+            System::ConjugateGradients(_) => (None, dot(gradient, gradient) / (2.0 * ridge)),
         }
     }
 
@@ -163,9 +166,12 @@ impl System {
         allowed: f64,
         params: &BaUbaucParams,
     ) -> f64 {
+        let System::ConjugateGradients(diagonal) = self else {
+            return f64::INFINITY;
+        };
         let ridge = shards.total.sum() * params.gamma;
         let enough = Enough::Residual(2.0 * ridge * allowed);
-        let x = conjugate_gradients(shards, gradient, 0.0, enough, params).x;
+        let x = conjugate_gradients(shards, diagonal, gradient, 0.0, enough, params);
         // The residual anew: the one kept up round by round has drifted.
         let matrix = shards.newton_matrix(params.beta, 0.0, params.intercept);
         let mut residual = shards.newton_product(&matrix, &x);
@@ -187,7 +193,7 @@ impl System {
     ) -> f64 {
         match self {
             System::Factor(f) => dot(p, &f.times(p)),
-            System::ConjugateGradients => {
+            System::ConjugateGradients(_) => {
                 n * params.gamma * dot(p, p) + params.beta * shards.curvature(params.intercept)
             }
         }
@@ -201,8 +207,9 @@ impl System {
         sigma: f64,
         params: &BaUbaucParams,
     ) -> Vec<f64> {
-        match (self, &point.to_dual) {
-            (System::Factor(f), Some(to_dual)) => {
+        match self {
+            System::Factor(f) => {
+                let to_dual = point.to_dual.as_deref().unwrap_or(&point.gradient);
                 let (m, d) = (shards.active() as f64, f.c.len() as f64);
                 let direct = d * d * d / 3.0 + m * d * d / 8.0;
                 let woodbury = m * d * d + m * m * d + m * m * m / 3.0;
@@ -214,10 +221,10 @@ impl System {
                     f.direct(shards, &point.gradient, to_dual, sigma)
                 }
             }
-            _ => {
+            System::ConjugateGradients(diagonal) => {
                 let right: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
                 let enough = Enough::Gain(FORCING);
-                conjugate_gradients(shards, &right, sigma, enough, params).x
+                conjugate_gradients(shards, diagonal, &right, sigma, enough, params)
             }
         }
     }
@@ -339,21 +346,17 @@ fn value(shards: &mut Shards<'_>, w: &[f64], params: &BaUbaucParams) -> f64 {
     0.5 * (params.beta * shards.squares(b) + ridge * dot(w, w))
 }
 
-/// What conjugate gradients found.
-struct Solved {
-    x: Vec<f64>,
-}
-
 /// Solves (NγI + βXᵀVX + σX̃_AᵀX̃_A) x = right; σ = 0 is H₀ itself.
 fn conjugate_gradients(
     shards: &mut Shards<'_>,
+    diagonal: &[f64],
     right: &[f64],
     sigma: f64,
     enough: Enough,
     params: &BaUbaucParams,
-) -> Solved {
+) -> Vec<f64> {
     let ridge = shards.total.sum() * params.gamma;
-    let preconditioner = Preconditioner::new(shards, sigma, ridge, params);
+    let preconditioner = Preconditioner::new(shards, diagonal, sigma);
     let matrix = shards.newton_matrix(params.beta, sigma, params.intercept);
     let mut x = vec![0.0; right.len()];
     let mut residual = right.to_vec();
@@ -389,7 +392,7 @@ fn conjugate_gradients(
             .zip(&s)
             .for_each(|(d, s)| *d = s + keep * *d);
     }
-    Solved { x }
+    x
 }
 
 /// (D + σX̃_AᵀX̃_A)⁻¹ with D the diagonal of H₀: the stiff part exactly, by Woodbury over the active rows,
@@ -404,18 +407,15 @@ struct Preconditioner {
 }
 
 impl Preconditioner {
-    fn new(
-        shards: &mut Shards<'_>,
-        sigma: f64,
-        ridge: f64,
-        params: &BaUbaucParams,
-    ) -> Preconditioner {
+    fn new(shards: &mut Shards<'_>, diagonal: &[f64], sigma: f64) -> Preconditioner {
         let few = shards.active() <= MAX_ACTIVE_ROWS && sigma > 0.0;
-        let diagonal = shards.newton_diagonal(params.beta, if few { 0.0 } else { sigma });
-        let inverse: Vec<f64> = diagonal
-            .iter()
-            .map(|x| 1.0 / (x + ridge).max(f64::MIN_POSITIVE))
-            .collect();
+        let mut inverse = diagonal.to_vec();
+        if sigma > 0.0 && !few {
+            add_to(sigma, &shards.active_diagonal(), &mut inverse);
+        }
+        inverse
+            .iter_mut()
+            .for_each(|x| *x = 1.0 / x.max(f64::MIN_POSITIVE));
         let rows = if few {
             shards.active_entries()
         } else {
