@@ -27,6 +27,7 @@ pub(crate) struct Cli {
 
 /// Options of every command.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
 pub(crate) struct Common {
     /// One JSON object on standard output, nothing else there
     #[arg(long, global = true)]

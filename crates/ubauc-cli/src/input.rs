@@ -77,6 +77,36 @@ impl Wanted {
 }
 
 impl FormatArgs {
+    /// What was typed that is not the default, to be typed again.
+    pub(crate) fn typed(&self) -> Vec<(&'static str, Option<String>)> {
+        let mut typed = Vec::new();
+        if let Some(name) = self.format.and_then(|f| f.to_possible_value()) {
+            typed.push(("--format", Some(name.get_name().to_string())));
+        }
+        if self.label != "label" {
+            typed.push(("--label", Some(self.label.clone())));
+        }
+        if let Some(byte) = self.delimiter {
+            let text = match byte {
+                b'\t' => r"\t".to_string(),
+                byte => char::from(byte).to_string(),
+            };
+            typed.push(("--delimiter", Some(text)));
+        }
+        for (option, given) in [
+            ("--no-header", self.no_header),
+            ("--zero-based", self.zero_based),
+        ] {
+            if given {
+                typed.push((option, None));
+            }
+        }
+        if self.max_line != read::MAX_LINE {
+            typed.push(("--max-line", Some(self.max_line.to_string())));
+        }
+        typed
+    }
+
     /// Reads a file with a progress bar.
     pub(crate) fn read(&self, path: &Path, wanted: Wanted, output: Output) -> Result<Examples> {
         let examples = self.with_progress(path, wanted, output, |options| {

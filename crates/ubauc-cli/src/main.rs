@@ -14,6 +14,7 @@ mod predict;
 mod progress;
 mod scoring;
 mod train;
+mod training;
 mod tune;
 
 use std::io::{self, Write};

@@ -21,28 +21,33 @@ use crate::scoring;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ubauc predict --model model.json new.csv > scores.csv\n  \
+    ubauc predict --model model.json new.csv --classes --output scores.csv --json\n  \
     tail -f events.svm | ubauc predict --model model.json - --classes\n\n\
+    Written is a CSV file with the column score, and class if asked for, one line an example in the\n\
+    order of the file. A score is w.x plus the intercept, to the last bit that of training. The order\n\
+    of scores is what was learnt; those of logistic regression are log-odds as well.\n\n\
     A CSV file needs no column of labels. Its columns are found by the names in the model, if that\n\
-    was trained on CSV. An svmlight line begins with a label, which may be any number.")]
+    was trained on CSV; others are ignored with a note. An svmlight line begins with a label, which\n\
+    may be any number. Lines are scored as they come, in memory that does not grow.")]
 pub(crate) struct PredictArgs {
     #[command(flatten)]
     input: FileArg,
     /// The model to score with, from `ubauc train --model`
     #[arg(long, value_name = "MODEL")]
     model: PathBuf,
-    /// Write to this file, when all is done
+    /// Write to this file, whole or not at all; - is standard output, written as lines come
     #[arg(long, value_name = "OUT", default_value = "-")]
     output: PathBuf,
     /// Write the scores (always done; for clarity)
     #[arg(long)]
     scores: bool,
-    /// Also write the class of every example
+    /// Also write the class of every example, by its name in the training data
     #[arg(long)]
     classes: bool,
-    /// Scores from here on are of the positive class [default: the model's threshold]
+    /// Scores from here on are of the positive class [default: the model's: lambda, or 0 for logistic]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     threshold: Option<f64>,
-    /// Take columns that the file lacks as zeros
+    /// Take columns that the file lacks as zeros; otherwise they are refused by name
     #[arg(long)]
     missing_zero: bool,
     #[command(flatten)]

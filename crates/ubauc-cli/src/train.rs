@@ -5,37 +5,42 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
 use ubauc::atomic::{AtomicFile, is_stdout};
-use ubauc::data::dataset::{Dataset, Examples};
+use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Choice;
-use ubauc::data::rows::{Csr, Rows};
 use ubauc::data::scale::Scale;
 use ubauc::metrics::{auc, weighted_auc};
 use ubauc::model::LinearModel;
 use ubauc::model_file::SavedModel;
 use ubauc::objective::ubauc::LeastSquares;
-use ubauc::tune::Verdict;
+use ubauc::tune::{Verdict, most_tied};
 
 use crate::algorithm::{Algorithm, Problem, Solver, Trained};
 use crate::args::WrongUsage;
 use crate::choose::{Chosen, Typed, choose_parameters};
-use crate::input::{ClassArgs, FileArg, FormatArgs, Wanted};
+use crate::input::{FileArg, Wanted};
 use crate::output::{Facts, Output, interval, number, thousands};
 use crate::scoring::{self, ClassSides};
+use crate::training::{Training, TrainingArgs};
 use crate::tune::kind;
 
 /// What was typed after `ubauc train`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ubauc train train.svm --beta 0.5 --gamma 1e-4 --test test.svm --model model.json\n  \
+    ubauc train train.svm --test test.svm --model model.json\n  \
+    ubauc train train.svm --beta 0.5 --gamma 1e-4 --model model.json\n  \
     ubauc train fraud.csv --label fraud --ignore id --least-squares balanced --model model.json\n  \
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n\n\
-    Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, s their\n\
-    scores, plus gamma/2 |w|^2; the gap is proved.")]
+    Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
+    their classes and s = w.x their scores, plus gamma/2 |w|^2. The gap is the proof: no weights have\n\
+    an objective smaller than this one by more than that share.\n\n\
+    Without --beta or --gamma both are chosen as `ubauc tune` does, which takes a few hundred fits, and\n\
+    a note tells how the choice compares with logistic regression. A beta that is too small ties\n\
+    examples at the threshold lambda or makes all weights 0: a warning says so.")]
 pub(crate) struct TrainArgs {
     #[command(flatten)]
     input: FileArg,
@@ -51,15 +56,15 @@ pub(crate) struct TrainArgs {
     /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; logistic: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
-    /// Least squares over all examples alike, or half of them each class [default: plain if beta and gamma are given,
-    /// else chosen with them]
+    /// Least squares over all examples alike (plain), or each class with half of the weight (balanced) [default: plain
+    /// if beta and gamma are given, else chosen with them]
     #[arg(long, value_enum)]
     least_squares: Option<LeastSquaresName>,
-    /// An intercept in the least squares, not penalised
+    /// An intercept in the least squares, not penalised; logistic always has one
     #[arg(long)]
     intercept: bool,
-    /// Divide every feature by its largest absolute value or its deviation while learning
-    /// [default: none if beta and gamma are given, else maxabs]
+    /// Divide every feature by its largest absolute value (maxabs) or its standard deviation (standard) while learning;
+    /// the model is for features as they are [default: none if beta and gamma are given, else maxabs]
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
     /// Stop at this relative gap; logistic: at this gradient [default: 1e-6; logistic: 1e-8]
@@ -68,22 +73,14 @@ pub(crate) struct TrainArgs {
     /// Stop after so many Newton steps or rounds [default: 1000; logistic and bcd: 100]
     #[arg(long, value_name = "N")]
     max_newton: Option<usize>,
-    /// Column of sample weights in the training file (CSV, Parquet)
-    #[arg(long, value_name = "COLUMN")]
-    weight: Option<String>,
-    /// Columns to leave out (CSV, Parquet), separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    ignore: Vec<String>,
-    /// Judge the model on this file too
+    /// Judge the model on this file too: AUC with its 95 % interval
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
-    /// Write the model to this file
+    /// Write the model to this file, when all is done; - is standard output
     #[arg(long, value_name = "OUT")]
     model: Option<PathBuf>,
     #[command(flatten)]
-    format: FormatArgs,
-    #[command(flatten)]
-    classes: ClassArgs,
+    training: TrainingArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -105,14 +102,14 @@ fn name_of(value: impl ValueEnum) -> String {
     known.map_or_else(String::new, |v| v.get_name().to_string())
 }
 
-/// A share of examples tied at λ from which on the model counts as collapsed, if they are more
-/// than d + 1: so many may be tied at any optimum.
-const COLLAPSED: f64 = 0.01;
-
 pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     refuse_early(args, output)?;
-    let (data, weights, sides) = read_training(args, output)?;
+    let Training {
+        data,
+        weights,
+        sides,
+    } = args.training.read(&args.input.file, output)?;
     let test = match &args.test {
         Some(path) => Some(read_test(args, path, &data, &sides, output)?),
         None => None,
@@ -141,7 +138,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     if let Some(path) = &args.model {
         saved.save(path)?;
     }
-    warn(&trained, &problem, data.rows().len(), output);
+    warn(&trained, &problem, (&data, weights.as_deref()), output);
     let report = Report {
         algorithm: name_of(args.algorithm),
         solver: (args.algorithm == Algorithm::BaUbauc).then(|| name_of(args.solver)),
@@ -288,59 +285,6 @@ fn refuse_early(args: &TrainArgs, output: Output) -> Result<()> {
     Ok(())
 }
 
-fn read_training(
-    args: &TrainArgs,
-    output: Output,
-) -> Result<(Dataset, Option<Vec<f64>>, ClassSides)> {
-    let path = &args.input.file;
-    let wanted = Wanted {
-        ignore: args.ignore.clone(),
-        ..Wanted::default()
-    };
-    let mut examples = args.format.read(path, wanted, output)?;
-    let weights = match &args.weight {
-        Some(column) => Some(take_column(&mut examples, column, path)?),
-        None => None,
-    };
-    let choice = args.classes.choice();
-    let in_file = || path.display().to_string();
-    let binary = examples.labels.binary(&choice).with_context(in_file)?;
-    let sides = ClassSides::new(&examples.labels, &binary, &choice);
-    let data = Dataset::new(examples.rows, binary, examples.names).with_context(in_file)?;
-    Ok((data, weights, sides))
-}
-
-/// Takes a column out of the features.
-fn take_column(examples: &mut Examples, column: &str, path: &Path) -> Result<Vec<f64>> {
-    if examples.names.is_empty() {
-        bail!(
-            "{}: --weight names a column; svmlight has none",
-            path.display()
-        );
-    }
-    let Some(at) = examples.names.iter().position(|name| name == column) else {
-        bail!("{}: no weight column '{column}'", path.display());
-    };
-    if examples.names.len() == 1 {
-        bail!("{}: no features besides the weights", path.display());
-    }
-    let rows = &examples.rows;
-    let taken = rows.column(at);
-    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for i in 0..rows.len() {
-        let row = rows.row(i).entries();
-        for (j, x) in row.filter(|(j, x)| *j != at && *x != 0.0) {
-            indices.push((j - usize::from(j > at)) as u32);
-            values.push(x);
-        }
-        starts.push(indices.len());
-    }
-    let csr = Csr::new(starts, indices, values, rows.cols() - 1)?;
-    examples.rows = Rows::smaller(csr);
-    examples.names.remove(at);
-    Ok(taken)
-}
-
 fn read_test(
     args: &TrainArgs,
     path: &Path,
@@ -354,7 +298,7 @@ fn read_test(
         missing_zero: true,
         ..Wanted::default()
     };
-    let examples = args.format.read(path, wanted, output)?;
+    let examples = args.training.format.read(path, wanted, output)?;
     scoring::note_beyond(data.rows().cols(), examples.rows.cols(), path, output);
     let in_file = || path.display().to_string();
     let labels = sides.apply(&examples.labels).with_context(in_file)?;
@@ -379,10 +323,10 @@ fn saved_model(
         set("intercept", json!(args.intercept));
         set("solver", json!(name_of(args.solver)));
     }
-    if let Some(column) = &args.weight {
+    if let Some(column) = &args.training.weight {
         set("weight", json!(column));
     }
-    if let Choice::Partition(seed) = args.classes.choice() {
+    if let Choice::Partition(seed) = args.training.classes.choice() {
         set("partition", json!(seed));
         set(scoring::POSITIVE_CLASSES, json!(sides.positive));
         set(scoring::NEGATIVE_CLASSES, json!(sides.negative));
@@ -414,16 +358,31 @@ fn saved_model(
 }
 
 /// What a user should do something about.
-fn warn(trained: &Trained, problem: &Problem, n: usize, output: Output) {
+fn warn(
+    trained: &Trained,
+    problem: &Problem,
+    (data, weights): (&Dataset, Option<&[f64]>),
+    output: Output,
+) {
+    let n = match weights {
+        Some(weights) => weights.iter().filter(|s| **s > 0.0).count(),
+        None => data.rows().len(),
+    };
+    let cure = match problem.algorithm {
+        Algorithm::BaUbauc => "a larger --beta or a smaller --gamma lets",
+        Algorithm::Logistic => "a smaller --gamma may let",
+    };
     if trained.weights.iter().all(|w| *w == 0.0) {
-        output.note(
-            "warning: all weights are 0: every example has the same score and AUC is 0.5; \
-             a larger --beta or a smaller --gamma lets the features speak",
-        );
-    } else if let Some(tied) = trained
-        .tied
-        .filter(|t| *t as f64 > COLLAPSED * n as f64 && *t > trained.weights.len() + 1)
-    {
+        output.note(format!(
+            "warning: all weights are 0: every example has the same score and AUC is 0.5; {cure} \
+             the features speak"
+        ));
+    } else if trained.tied == Some(n) {
+        output.note(format!(
+            "warning: all weights are 0 to within the tolerance: every example is tied at the \
+             threshold, and the order of the scores means nothing; {cure} the features speak"
+        ));
+    } else if let Some(tied) = trained.tied.filter(|t| *t > most_tied(data, weights)) {
         let share = 100.0 * tied as f64 / n as f64;
         output.note(format!(
             "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \

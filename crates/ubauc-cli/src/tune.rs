@@ -13,44 +13,53 @@ use ubauc::data::scale::Scale;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::tune::{LogisticPoint, Point, TuneParams, Tuned, Verdict, tune};
 
-use crate::input::{ClassArgs, FileArg, FormatArgs, Wanted};
+use crate::input::FileArg;
 use crate::output::{Output, Table, interval, number, p_value, thousands};
 use crate::progress::Progress;
+use crate::training::{Training, TrainingArgs, quoted};
 
 /// What was typed after `ubauc tune`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ubauc tune train.svm\n  \
     ubauc tune train.csv --label churned --scale standard --intercept\n  \
+    ubauc tune train.csv --weight times_seen --ignore id\n  \
     ubauc tune train.svm --betas 0.5,1,2 --gammas 1e-3,1e-4 --least-squares balanced --json\n\n\
-    A fifth of the examples is held out first; the folds are made of the rest. Both choices, ours \
-    and logistic regression, are then compared on the examples held out.")]
+    A fifth of the examples is held out first (--held-out); the folds are made of the rest, and every\n\
+    point of the grid is judged by its mean AUC over the folds left out. Both choices, ours and\n\
+    logistic regression, are then fitted on all folds and compared on the examples held out by\n\
+    DeLong's paired test. The last line is the command that trains the better one.\n\n\
+    A point is collapsed, and never chosen, if all weights are 0 or a mass of examples is tied at the\n\
+    threshold: its beta is too small.\n\n\
+    Weights count in the fits and in the AUC of the folds. On the examples held out each counts once,\n\
+    whatever its weight, as the test knows no weights; those of weight 0 are not among them.")]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
     input: FileArg,
     /// Folds of the cross-validation
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: u32,
-    /// Values of β to try [default: 0.1,0.2,0.5,1,2,5]
+    /// Values of β, the weight of the least squares, to try [default: 0.1,0.2,0.5,1,2,5]
     #[arg(long, value_name = "B,…", value_delimiter = ',')]
     betas: Vec<f64>,
-    /// Values of γ to try [default: 1e-1,1e-2,1e-3,1e-4,1e-5]
+    /// Values of γ, the weight of |w|²/2, to try [default: 1e-1,1e-2,1e-3,1e-4,1e-5]
     #[arg(long, value_name = "G,…", value_delimiter = ',')]
     gammas: Vec<f64>,
-    /// Kinds of least squares to try
+    /// Kinds of least squares to try: over all examples alike, or each class with half of the weight
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_enum,
         default_values_t = [Kind::Plain, Kind::Balanced])]
     least_squares: Vec<Kind>,
     /// Values of γ to try for logistic regression [default: 1e-2,1e-3,1e-4,1e-5,1e-6]
     #[arg(long, value_name = "G,…", value_delimiter = ',')]
     logistic_gammas: Vec<f64>,
-    /// An intercept in the least squares
+    /// An intercept in the least squares, not penalised; logistic regression always has one
     #[arg(long)]
     intercept: bool,
-    /// How features are scaled, fitted on the training examples of each fold
+    /// Divide every feature by its largest absolute value (maxabs) or its standard deviation (standard) in the training
+    /// examples of each fold
     #[arg(long, value_enum, default_value_t = ScaleName::None)]
     scale: ScaleName,
-    /// Choose the largest γ within one standard error of the best AUC
+    /// Choose the largest γ whose mean AUC is within one standard error of the best, in place of the best
     #[arg(long)]
     one_standard_error: bool,
     /// Share of the examples held out for the comparison with logistic regression; 0 for none
@@ -59,13 +68,8 @@ pub(crate) struct TuneArgs {
     /// Relative gap at which the points of the grid are compared
     #[arg(long, value_name = "GAP", default_value_t = 1e-3)]
     tolerance: f64,
-    /// Columns to leave out (CSV, Parquet), separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    ignore: Vec<String>,
     #[command(flatten)]
-    format: FormatArgs,
-    #[command(flatten)]
-    classes: ClassArgs,
+    training: TrainingArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -117,15 +121,10 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let path = &args.input.file;
     let params = args.params(seed);
     params.check()?;
-    let wanted = Wanted {
-        ignore: args.ignore.clone(),
-        ..Wanted::default()
-    };
-    let examples = args.format.read(path, wanted, output)?;
-    let data = examples.binary(&args.classes.choice());
-    let data = data.with_context(|| path.display().to_string())?;
+    let Training { data, weights, .. } = args.training.read(path, output)?;
     let read = started.elapsed().as_secs_f64();
-    let tuned = search(&data, None, &params, output).with_context(|| path.display().to_string())?;
+    let tuned = search(&data, weights.as_deref(), &params, output)
+        .with_context(|| path.display().to_string())?;
     let total = started.elapsed().as_secs_f64();
     let seconds = Seconds {
         read,
@@ -180,6 +179,9 @@ fn say_what_to_type(error: ubauc::Error) -> anyhow::Error {
 struct Report {
     #[serde(skip)]
     file: PathBuf,
+    /// How the file was read.
+    #[serde(skip)]
+    reading: String,
     n: usize,
     n_pos: usize,
     n_neg: usize,
@@ -191,6 +193,8 @@ struct Report {
     tolerance: f64,
     one_standard_error: bool,
     held_out: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<String>,
     chosen: Point,
     logistic_chosen: LogisticPoint,
     verdict: Option<Verdict>,
@@ -216,6 +220,7 @@ impl Report {
     ) -> Report {
         Report {
             file: args.input.file.clone(),
+            reading: args.training.typed(),
             n: data.rows().len(),
             n_pos: data.n_pos(),
             n_neg: data.n_neg(),
@@ -231,6 +236,7 @@ impl Report {
             tolerance: params.tolerance,
             one_standard_error: params.one_standard_error,
             held_out: params.held_out,
+            weight: args.training.weight.clone(),
             chosen: tuned.best().clone(),
             logistic_chosen: tuned.best_logistic().clone(),
             verdict: tuned.verdict,
@@ -392,7 +398,10 @@ impl fmt::Display for Report {
         };
         match file.to_string().as_str() {
             "-" => Ok(()),
-            file => writeln!(f, "\n  ubauc train {file} {options}"),
+            file => {
+                let (file, reading) = (quoted(file), &self.reading);
+                writeln!(f, "\n  ubauc train {file}{reading} {options}")
+            }
         }
     }
 }

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 
 use crate::process::{command, stdout, success, ubauc, wrong_usage};
 
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 11] = [
     &["demo"],
     &["train"],
     &["predict"],
     &["evaluate"],
     &["compare"],
     &["bound"],
+    &["tune"],
     &["data", "show"],
     &["data", "list"],
     &["data", "fetch"],

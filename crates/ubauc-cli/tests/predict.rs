@@ -5,6 +5,10 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
+use ubauc::data::labels::Choice;
+use ubauc::read::{ReadOptions, read};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, fit};
+
 use crate::process::{command, directory_with, failure, json, stderr, success, ubauc, wrong_usage};
 use crate::train::overlapping;
 
@@ -18,6 +22,45 @@ fn trained(name: &str, text: &str) -> tempfile::TempDir {
     ];
     success(&ubauc(directory.path(), &words));
     directory
+}
+
+fn bits(scores: &[f64]) -> Vec<u64> {
+    scores.iter().map(|score| score.to_bits()).collect()
+}
+
+/// Scaled features, an intercept, logistic regression: w·x + b of the raw features, one after the other.
+#[test]
+fn scores_are_those_of_the_weights_in_the_file_to_the_last_bit() {
+    let text = overlapping(400, 9);
+    let directory = directory_with(&[("x.svm", &text)]);
+    let dir = directory.path();
+    for how in [
+        &["--beta", "0.5", "--scale", "standard", "--intercept"][..],
+        &["--algorithm", "logistic"],
+    ] {
+        let words = ["train", "x.svm", "--gamma", "0.01", "--model", "m.json"];
+        success(&ubauc(dir, &[&words, how].concat()));
+        let file = fs::read_to_string(dir.join("m.json")).unwrap();
+        let model: serde_json::Value = serde_json::from_str(&file).unwrap();
+        let w: Vec<f64> = serde_json::from_value(model["weights"].clone()).unwrap();
+        let b = model["intercept"].as_f64().unwrap();
+        assert_ne!(b, 0.0);
+        let score = |line: &str| {
+            let values = line.split(' ').skip(1).map(|word| word.split(':').nth(1));
+            let terms = values
+                .zip(&w)
+                .map(|(x, w)| w * x.unwrap().parse::<f64>().unwrap());
+            terms.fold(0.0, |sum, term| sum + term) + b
+        };
+        let expected: Vec<f64> = text.lines().map(score).collect();
+        let output = ubauc(dir, &["predict", "--model", "m.json", "x.svm"]);
+        let found: Vec<f64> = success(&output)
+            .lines()
+            .skip(1)
+            .map(|line| line.parse().unwrap())
+            .collect();
+        assert_eq!(bits(&found), bits(&expected), "{how:?}");
+    }
 }
 
 /// Runs predict on a text from standard input.
@@ -41,6 +84,22 @@ fn scores_are_those_of_training_to_the_last_bit() {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("score"));
     let scores: Vec<f64> = lines.map(|line| line.parse().unwrap()).collect();
+    let examples = read(&dir.join("x.svm"), &ReadOptions::default()).unwrap();
+    let data = examples.binary(&Choice::Larger).unwrap();
+    let params = BaUbaucParams {
+        beta: 0.5,
+        gamma: 0.01,
+        ..Default::default()
+    };
+    let fitted = fit(&data, &Given::default(), &params).unwrap();
+    let trained = ubauc::model::scores(&fitted.weights, fitted.intercept, data.rows());
+    assert!(bits(&scores) == bits(&trained), "other bits");
+    // The solver adds up in another order: nine terms below 1.
+    let differences = scores
+        .iter()
+        .zip(&fitted.scores)
+        .map(|(a, b)| (a - b).abs());
+    assert!(differences.fold(0.0, f64::max) < 1e-14);
     let labels = fs::read_to_string(dir.join("x.svm")).unwrap();
     let mut csv = "label,score\n".to_string();
     for (line, score) in labels.lines().zip(&scores) {

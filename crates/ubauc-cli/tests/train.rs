@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -151,38 +149,6 @@ fn what_cannot_be_written_is_refused_before_anything_is_read() {
     let text = stderr(&ubauc(directory.path(), &words)).to_string();
     assert_eq!(failure(&ubauc(directory.path(), &words)).lines().count(), 1);
     assert!(text.contains("nowhere/m.json: cannot be written"), "{text}");
-}
-
-#[test]
-fn a_failed_or_killed_run_keeps_the_old_model() {
-    let directory = directory_with(&[
-        ("x.svm", &overlapping(20_000, 60)),
-        ("bad.svm", "1 1:x\n"),
-        ("m.json", "old"),
-    ]);
-    let dir = directory.path();
-    failure(&ubauc(dir, &["train", "bad.svm", "--model", "m.json"]));
-    assert_eq!(fs::read_to_string(dir.join("m.json")).unwrap(), "old");
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
-        .current_dir(dir)
-        .args([
-            "train",
-            "x.svm",
-            "--model",
-            "m.json",
-            "--tolerance",
-            "1e-15",
-        ])
-        .args(GIVEN)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(30));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let text = fs::read_to_string(dir.join("m.json")).unwrap();
-    assert!(text == "old" || text.ends_with("}\n"), "half a model");
 }
 
 #[test]

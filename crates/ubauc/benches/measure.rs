@@ -9,6 +9,8 @@
 //!                                          ba-UBAUC, plain, no intercept; CLASSES are the positive ones, or - for
 //!                                          the larger of two; answers the objective
 //!     measure rows N D TOLERANCE           the same on N generated dense rows of D features, β = .5, γ = 1e-4
+//!     measure tune FILE REPEATS            the grid that tuning tries if nothing is said, nothing held out; answers the
+//!                                          mean AUC of the choice
 //!     measure clarabel FILE BETA GAMMA REPEATS
 //!                                          the learning problem as one quadratic program, plain, no intercept, by
 //!                                          Clarabel with its own tolerances (1e-8); answers the objective
@@ -23,6 +25,7 @@ use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Class};
 use ubauc::data::rows::{Dense, Row, Rows};
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, Stop, fit};
+use ubauc::tune::{TuneParams, tune};
 
 #[allow(dead_code, unused_imports)] // the tests use all of it
 #[path = "../tests/oracle/mod.rs"]
@@ -95,6 +98,17 @@ fn main() {
             let (times, found) = timed("1", || fit(&data, &Given::default(), &params).unwrap());
             assert_eq!(found.stop, Stop::Converged);
             (times, input, found.objective)
+        }
+        ["tune", file, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let data = dataset(file, "-");
+            let params = TuneParams {
+                held_out: 0.0,
+                ..Default::default()
+            };
+            let (times, found) = timed(repeats, || tune(&data, None, &params, None).unwrap());
+            assert_eq!((found.points.len(), params.folds), (60, 5));
+            (times, input, found.best().judged.auc)
         }
         ["clarabel", file, beta, gamma, repeats] => {
             let input = std::fs::metadata(file).unwrap().len() as usize;

@@ -30,12 +30,14 @@
 //! of n trained on: one in a hundred, except that d + 1 may meet there without any collapse, as d
 //! weights and λ can be chosen to that end (a few more are near, as no solution is exact), and that
 //! examples with the same features are always tied. While tuning, a point is solved to a
-//! coarse gap, at which more examples are near λ than in the end; unless the number is ten times too
-//! large, it is solved more and more closely, down to [`FINE`], before it is called collapsed.
+//! coarse gap, at which more examples are near λ than in the end; a point that would be chosen, and
+//! has too many but not ten times too many, is solved more and more closely, down to [`FINE`], before
+//! it is called collapsed. One that would not be chosen anyway is called so as it stands.
 //!
 //! **Verdict.** Both choices are fitted on all that was not held out, and DeLong's paired test
 //! compares them on what was: neither model, nor the choice of its parameters, has seen it.
 
+mod candidate;
 mod collapse;
 mod folds;
 
@@ -48,7 +50,8 @@ use crate::objective::ubauc::LeastSquares;
 use crate::solver::ba_ubauc::BaUbaucParams;
 use crate::solver::logistic::LogisticParams;
 use crate::{Error, Result};
-use folds::{Judged, Parts, Search};
+pub use collapse::most_tied;
+use folds::{Parts, Search};
 
 /// The gap at which chosen models, and points that look collapsed, are solved.
 pub const FINE: f64 = 1e-6;
@@ -281,8 +284,8 @@ pub fn tune(
     params.check()?;
     let parts = Parts::new(data, weights, params)?;
     let search = Search::new(data, weights, params, &parts, progress);
-    let (points, logistic) = search.judge_all()?;
-    let chosen = choose(&points, params)?;
+    let (candidates, logistic) = search.judge_all()?;
+    let (points, chosen) = candidate::decide(&search, candidates, params)?;
     let logistic_chosen = choose_logistic(&logistic, params.one_standard_error);
     let (point, logistic_point) = (&points[chosen], &logistic[logistic_chosen]);
     let out_of_fold = search.out_of_fold(point, logistic_point)?;
@@ -308,26 +311,8 @@ pub fn tune(
     })
 }
 
-/// Means over the folds, for every point.
-fn points(
-    grid: &[(f64, f64, LeastSquares)],
-    of_folds: impl Fn(usize) -> Vec<Judged>,
-) -> Vec<Point> {
-    let point = |(k, &(beta, gamma, least_squares)): (usize, &(f64, f64, LeastSquares))| {
-        let folds = of_folds(k);
-        Point {
-            beta,
-            gamma,
-            least_squares,
-            tied_share: folds.iter().map(|f| f.tied_share).fold(0.0, f64::max),
-            collapsed: folds.iter().any(|f| f.collapsed),
-            judged: CrossValidated::of(folds.iter().map(|f| f.auc).collect()),
-        }
-    };
-    grid.iter().enumerate().map(point).collect()
-}
-
-fn choose(points: &[Point], params: &TuneParams) -> Result<usize> {
+/// The best of those that have not collapsed, and the choice.
+fn choose(points: &[Point], params: &TuneParams) -> Result<[usize; 2]> {
     let alive = |&k: &usize| !points[k].collapsed;
     let key = |k: usize| {
         let p = &points[k];
@@ -343,7 +328,7 @@ fn choose(points: &[Point], params: &TuneParams) -> Result<usize> {
         });
     };
     if !params.one_standard_error {
-        return Ok(best);
+        return Ok([best, best]);
     }
     let enough = points[best].judged.auc - points[best].judged.standard_error;
     let within = |k: &usize| alive(k) && points[*k].judged.auc >= enough;
@@ -351,7 +336,8 @@ fn choose(points: &[Point], params: &TuneParams) -> Result<usize> {
         let p = &points[k];
         [p.gamma, p.judged.auc, p.beta]
     };
-    Ok(largest((0..points.len()).filter(within), key).unwrap_or(best))
+    let chosen = largest((0..points.len()).filter(within), key).unwrap_or(best);
+    Ok([best, chosen])
 }
 
 fn choose_logistic(points: &[LogisticPoint], one_standard_error: bool) -> usize {

@@ -4,7 +4,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rayon::prelude::*;
 
+use crate::data::dataset::Dataset;
 use crate::data::rows::{Row, Rows};
+
+/// The most examples that may be tied at λ before a model of these data counts as collapsed: see the head of
+/// [`tune`](crate::tune). Examples of weight 0 do not count. O(nnz).
+pub fn most_tied(data: &Dataset, weights: Option<&[f64]>) -> usize {
+    let rows = data.rows();
+    let counts = |i: &usize| weights.is_none_or(|s| s.get(*i).is_none_or(|s| *s > 0.0));
+    let of: Vec<usize> = (0..rows.len()).filter(counts).collect();
+    allowed(of.len(), rows.cols(), largest_group(rows, &of))
+}
 
 /// The largest number of these rows that have the same features, zeros stored or not: they are tied
 /// by every model. O(nnz).
@@ -35,6 +45,28 @@ fn hash(row: Row<'_>) -> u64 {
 /// The most examples of n, with d features, that may be tied at λ without a collapse.
 pub(super) fn allowed(n: usize, d: usize, largest_group: usize) -> usize {
     (n / 100).max((d + 10).min(n / 4)).max(largest_group)
+}
+
+/// With so many times as many tied examples as are allowed, even a coarse solution has collapsed.
+const OBVIOUS: usize = 10;
+
+/// What the number of tied examples tells of a solution that may be coarse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ties {
+    Few,
+    /// More than allowed: a closer solution may have fewer.
+    Many,
+    Collapse,
+}
+
+impl Ties {
+    pub(super) fn of(tied: usize, allowed: usize) -> Ties {
+        match tied {
+            tied if tied <= allowed => Ties::Few,
+            tied if tied <= OBVIOUS * allowed => Ties::Many,
+            _ => Ties::Collapse,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{
-    CrossValidated, FINE, LogisticPoint, OutOfFold, Point, Progress, TuneParams, collapse,
-};
+use super::candidate::Candidate;
+use super::collapse::{self, Ties};
+use super::{CrossValidated, FINE, LogisticPoint, OutOfFold, Point, Progress, TuneParams};
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Scale, check_weights};
 use crate::data::split;
@@ -104,11 +104,8 @@ fn enough(data: &Dataset, of: &[usize], params: &TuneParams) -> Result<()> {
     Ok(())
 }
 
-/// With so many times as many tied examples as are allowed, even a coarse solution has collapsed.
-const OBVIOUS: usize = 10;
-
 /// Neither the gap nor the number of tied examples means anything.
-fn gave_up(fit: &Fit) -> bool {
+pub(super) fn gave_up(fit: &Fit) -> bool {
     matches!(fit.stop, Stop::Stalled | Stop::MaxNewton)
 }
 
@@ -117,11 +114,11 @@ fn gave_up(fit: &Fit) -> bool {
 pub(super) struct Judged {
     pub(super) auc: f64,
     pub(super) tied_share: f64,
-    pub(super) collapsed: bool,
+    pub(super) ties: Ties,
 }
 
 /// The examples of one training part: their weights, scale, and who judges.
-struct Training {
+pub(super) struct Training {
     weights: Vec<f64>,
     divisors: Option<Vec<f64>>,
     /// Examples trained on.
@@ -132,7 +129,7 @@ struct Training {
 pub(super) struct Search<'a> {
     data: &'a Dataset,
     weights: Option<&'a [f64]>,
-    params: &'a TuneParams,
+    pub(super) params: &'a TuneParams,
     parts: &'a Parts,
     kinds: Vec<LeastSquares>,
     /// Falling.
@@ -180,7 +177,7 @@ impl<'a> Search<'a> {
     }
 
     /// Every point on every fold. A task is one kind, or logistic regression, on one fold.
-    pub(super) fn judge_all(&self) -> Result<(Vec<Point>, Vec<LogisticPoint>)> {
+    pub(super) fn judge_all(&self) -> Result<(Vec<Candidate>, Vec<LogisticPoint>)> {
         let trainings = self.trainings()?;
         let tasks_of_fold = self.kinds.len() + 1;
         let found: Vec<Found> = (0..trainings.len() * tasks_of_fold)
@@ -201,15 +198,17 @@ impl<'a> Search<'a> {
                 super::pairs(&self.betas, &self.gammas).map(move |(&b, &g)| (b, g, kind))
             })
             .collect();
-        let points = super::points(&grid, |k| {
+        let candidate = |(k, &at): (usize, &(f64, f64, LeastSquares))| {
             let of_kind = found.iter().skip(k / size).step_by(tasks_of_fold);
-            of_kind
+            let folds: Vec<Judged> = of_kind
                 .filter_map(|found| match found {
                     Found::Kind(judged) => Some(judged[k % size]),
                     Found::Logistic(_) => None,
                 })
-                .collect()
-        });
+                .collect();
+            Candidate::new(at, &folds)
+        };
+        let points = grid.iter().enumerate().map(candidate).collect();
         let logistic = self.logistic_gammas.iter().enumerate().map(|(k, &gamma)| {
             let aucs = found.iter().filter_map(|found| match found {
                 Found::Logistic(aucs) => Some(aucs[k]),
@@ -221,7 +220,7 @@ impl<'a> Search<'a> {
         Ok((points, logistic.collect()))
     }
 
-    fn trainings(&self) -> Result<Vec<Training>> {
+    pub(super) fn trainings(&self) -> Result<Vec<Training>> {
         let folds = (0..self.params.folds).into_par_iter();
         folds
             .map(|fold| self.training(Some(fold), self.parts.in_fold(fold)))
@@ -271,40 +270,40 @@ impl<'a> Search<'a> {
         path: &mut Path<'t>,
         params: &BaUbaucParams,
     ) -> Result<Judged> {
-        let allowed = collapse::allowed(training.n, self.data.rows().cols(), self.largest_group);
         let mut found = path.fit(params)?;
         if gave_up(&found) {
             // The neighbour's multipliers can be a bad start; a fresh one has none.
             *path = self.path(training, params.least_squares)?;
             found = path.fit(params)?;
         }
-        // Coarse solutions have more examples near λ than are tied in the end.
-        let mut tolerance = params.tolerance;
-        while found.tied > allowed && found.tied <= OBVIOUS * allowed && tolerance > FINE {
-            tolerance = (0.1 * tolerance).max(FINE);
-            let finer = path.fit(&BaUbaucParams {
-                tolerance,
-                ..*params
-            })?;
-            if gave_up(&finer) {
-                *path = self.path(training, params.least_squares)?;
-                break;
-            }
-            found = finer;
-        }
+        self.step();
+        self.judged(training, &found)
+    }
+
+    /// How a model does on the fold left out.
+    pub(super) fn judged(&self, training: &Training, found: &Fit) -> Result<Judged> {
         let scores: Vec<f64> = training.judges.iter().map(|&i| found.scores[i]).collect();
         let nothing = found.weights.iter().all(|w| *w == 0.0);
         let constant = scores.iter().all(|score| *score == scores[0]);
-        let judged = Judged {
+        Ok(Judged {
             auc: self.auc(&scores, &training.judges)?,
             tied_share: found.tied as f64 / training.n as f64,
-            collapsed: nothing || constant || found.tied > allowed,
-        };
-        self.step();
-        Ok(judged)
+            ties: match nothing || constant {
+                true => Ties::Collapse,
+                false => Ties::of(found.tied, self.allowed(training)),
+            },
+        })
     }
 
-    fn path<'t>(&'t self, training: &'t Training, kind: LeastSquares) -> Result<Path<'t>> {
+    pub(super) fn allowed(&self, training: &Training) -> usize {
+        collapse::allowed(training.n, self.data.rows().cols(), self.largest_group)
+    }
+
+    pub(super) fn path<'t>(
+        &'t self,
+        training: &'t Training,
+        kind: LeastSquares,
+    ) -> Result<Path<'t>> {
         Path::new(self.data, &training.given(), kind, self.params.intercept)
     }
 
