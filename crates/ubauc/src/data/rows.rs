@@ -252,7 +252,7 @@ impl Rows {
     ///
     /// # Panics
     /// If `i` is not below [`Rows::len`].
-    #[inline]
+    #[inline(always)] // a call would pass the row through memory, at several times its cost
     pub fn row(&self, i: usize) -> Row<'_> {
         match self {
             Rows::Dense(dense) => Row::Dense(&dense.values[i * dense.cols..(i + 1) * dense.cols]),

@@ -9,7 +9,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::passes::{PassesGiven, divided};
+use super::passes::PassesGiven;
+use super::prepared::copied;
 use super::{Learner, OlUbaucParams, RunningScale, Step};
 use crate::Result;
 use crate::data::dataset::Dataset;
@@ -30,7 +31,7 @@ pub fn choose(
     seed: u64,
 ) -> Result<f64> {
     params.check()?;
-    let rows = divided(data.rows(), given.divisors)?;
+    let rows = copied(data.rows(), given.divisors, None)?;
     let weight = |i: usize| given.weights.map_or(1.0, |weights| weights[i]);
     let mut used: Vec<usize> = (0..rows.len()).filter(|&i| weight(i) > 0.0).collect();
     // The first of a random order, which is then the order of the trial.

@@ -1,7 +1,7 @@
 //! (w, λ, b) of now, and their averages: what a stream and a pass over a data set have in common.
 
 use super::OlUbaucParams;
-use super::step::Example;
+use super::step::Plan;
 use super::weights::{LARGEST, Weights};
 use crate::{Error, Result};
 
@@ -41,42 +41,40 @@ impl Iterate {
         }
     }
 
-    /// The next step, but for the move along x. Nothing has changed after an error.
-    #[inline]
+    /// The next step, but for the move along x; `product` is u·x. Nothing has changed after an error.
+    #[inline(always)] // a call would pass numbers through memory that the next step waits for
     pub(super) fn advance(
         &mut self,
         params: &OlUbaucParams,
-        x: Example,
+        x: &Plan,
+        product: f64,
         averaging: bool,
     ) -> Result<Advance> {
-        let to = params.step(x, self.steps.saturating_add(1), self.lambda, self.intercept);
-        let reach = if to.along == 0.0 {
-            0.0
-        } else {
-            to.along * to.along * x.norm_sq
-        };
-        let finite = reach <= LARGEST * LARGEST
-            && to.lambda.abs() <= LARGEST
-            && to.intercept.abs() <= LARGEST;
-        if !finite {
+        let before = self.weights.scale;
+        let decayed = (before * x.decay) * product;
+        let to = x.step(before * product, decayed, self.lambda, self.intercept);
+        let reach = to.along * to.along * x.norm_sq;
+        // An x whose square is no number does not move w.
+        let near = reach <= LARGEST * LARGEST || to.along == 0.0;
+        if !(near && to.lambda.abs() <= LARGEST && to.intercept.abs() <= LARGEST) {
             return Err(diverged());
         }
-        let mut kept = to.decay;
         if params.radius.is_some() {
             self.weights.refresh_norm();
         }
-        if !self.weights.decay(to.decay) {
+        if !self.weights.decay(x.decay) {
             return Err(diverged());
         }
         let delta = self.weights.delta(to.along);
+        let mut kept = x.decay;
         if let Some(radius) = params.radius {
             // The norm as it will be: D² ‖w‖² + 2Dk w·x + k²‖x‖².
-            let cross = if to.along == 0.0 {
+            let more = if to.along == 0.0 {
                 0.0
             } else {
-                2.0 * to.decay * to.along * x.score
+                2.0 * to.along * decayed + reach
             };
-            let norm_sq = to.decay * to.decay * self.weights.norm_sq + cross + reach;
+            let norm_sq = x.decay * x.decay * self.weights.norm_sq + more;
             self.weights.norm_sq = norm_sq.max(0.0);
             if norm_sq > radius * radius {
                 let shrink = radius / norm_sq.sqrt();

@@ -106,12 +106,17 @@ impl Learner {
             y: if positive { 1.0 } else { -1.0 },
             weight,
             factor: class_factor(self.params.least_squares, totals, positive),
-            score: self.iterate.weights.dot(x),
             norm_sq: self.values.iter().map(|x| x * x).sum(),
         };
+        let plan = self
+            .params
+            .plan(&example, self.iterate.steps.saturating_add(1));
+        let product = self.iterate.weights.product(x);
         let after = self.params.average;
         let averaging = after.is_some_and(|after| self.iterate.steps >= after);
-        let advance = self.iterate.advance(&self.params, example, averaging)?;
+        let advance = self
+            .iterate
+            .advance(&self.params, &plan, product, averaging)?;
         self.iterate.weights.add(advance.delta, x);
         if let Some(sizes) = &mut self.sizes {
             sizes.kept *= advance.kept;

@@ -46,6 +46,7 @@ pub mod eta0;
 mod iterate;
 mod learner;
 pub mod passes;
+mod prepared;
 mod scale;
 mod state;
 mod step;

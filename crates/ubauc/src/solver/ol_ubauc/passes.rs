@@ -1,4 +1,4 @@
-//! Passes over a data set in memory: the same steps, the rows in a new random order each time.
+//! Passes over a data set in memory: the same steps, the rows in a new random order each time (`prepared.rs`).
 //!
 //! v comes of the classes of all examples. Features may be divided by given numbers; the answer is for raw features
 //! again. After each pass P and AUC of the weights that would be saved are looked at, P with the λ that is best for
@@ -6,25 +6,21 @@
 //!
 //! Cost of a pass: O(nnz), one thread; of a look: O(nnz + N), all threads, and the same bits for any number of them.
 
-use std::borrow::Cow;
-
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_pcg::Pcg64;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::OlUbaucParams;
 use super::iterate::Iterate;
-use super::learner::class_factor;
-use super::step::Example;
+use super::prepared::Prepared;
 use crate::data::dataset::Dataset;
-use crate::data::rows::{Csr, Dense, Rows, dot};
+use crate::data::rows::dot;
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::ubauc::{Chunk, ClassWeights, Objective, Sums};
 use crate::solver::ba_ubauc::prox::threshold;
 use crate::solver::ba_ubauc::{Given, TIED, check_given, refuse_one_class};
 use crate::{Error, Result};
+
+/// Steps are planned for so many examples at a time: their quotients need not wait for the steps before.
+const AHEAD: usize = 32;
 
 /// How often, and in which order.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -172,13 +168,8 @@ pub struct Run<'a> {
     data: &'a Dataset,
     given: PassesGiven<'a>,
     params: OlUbaucParams,
-    /// Divided.
-    rows: Cow<'a, Rows>,
-    /// ‖x‖² of each.
-    norms: Vec<f64>,
+    rows: Prepared<'a>,
     totals: ClassWeights,
-    order: Vec<u32>,
-    random: Option<Pcg64>,
     iterate: Iterate,
     passes: usize,
 }
@@ -210,54 +201,34 @@ impl<'a> Run<'a> {
         check_given(data, &batch)?;
         let totals = totals(data, weights);
         refuse_one_class(totals, data)?;
-        let rows = divided(data.rows(), divisors)?;
-        let n = rows.len();
-        let Ok(count) = u32::try_from(n) else {
-            let what = "more than 2^32 examples";
-            return Err(Error::Numerical { what });
-        };
-        let square = |i: usize| rows.row(i).entries().map(|(_, x)| x * x).sum();
-        let norms = (0..n).into_par_iter().map(square).collect();
         Ok(Run {
             data,
             given: *given,
             params: *params,
-            norms,
+            rows: Prepared::new(data, (weights, divisors), totals, params, shuffle)?,
             totals,
-            order: (0..count).collect(),
-            random: shuffle.map(Pcg64::seed_from_u64),
-            iterate: first(&rows, given)?,
-            rows,
+            iterate: first(data.rows().cols(), given)?,
             passes: 0,
         })
     }
 
     /// One step on every example of a weight above 0.
     pub fn pass(&mut self) -> Result<()> {
-        if let Some(random) = &mut self.random {
-            self.order.shuffle(random);
-        }
+        self.rows.shuffle();
         let after = self.params.average;
         let averaging = after.is_some_and(|after| self.passes as u64 >= after);
-        let factor = |positive| class_factor(self.params.least_squares, self.totals, positive);
-        let factors = [factor(false), factor(true)];
-        let positive = self.data.positive();
-        for &i in &self.order {
-            let i = i as usize;
-            let weight = self.given.weights.map_or(1.0, |weights| weights[i]);
-            if weight == 0.0 {
-                continue;
+        let (params, rows, iterate) = (&self.params, &self.rows, &mut self.iterate);
+        let mut plans = Vec::with_capacity(AHEAD);
+        for some in rows.order().chunks(AHEAD) {
+            let plan = |(t, &k): (u64, &u32)| params.plan(rows.example(k), t);
+            plans.clear();
+            plans.extend((iterate.steps + 1..).zip(some).map(plan));
+            for (&k, plan) in some.iter().zip(&plans) {
+                let row = rows.row(k);
+                let product = iterate.weights.product(row);
+                let advance = iterate.advance(params, plan, product, averaging)?;
+                iterate.weights.add(advance.delta, row);
             }
-            let row = self.rows.row(i);
-            let example = Example {
-                y: if positive[i] { 1.0 } else { -1.0 },
-                weight,
-                factor: factors[usize::from(positive[i])],
-                score: self.iterate.weights.dot(row),
-                norm_sq: self.norms[i],
-            };
-            let advance = self.iterate.advance(&self.params, example, averaging)?;
-            self.iterate.weights.add(advance.delta, row);
         }
         self.passes += 1;
         Ok(())
@@ -272,8 +243,7 @@ impl<'a> Run<'a> {
         let weights: Vec<f64> = (0..self.rows.cols())
             .map(|j| self.iterate.weight(j))
             .collect();
-        let score = |i: usize| self.rows.row(i).dot(&weights);
-        let scores: Vec<f64> = (0..self.rows.len()).into_par_iter().map(score).collect();
+        let scores = self.rows.scores(&weights);
         let ones;
         let sample = match self.given.weights {
             Some(weights) => weights,
@@ -355,34 +325,12 @@ fn totals(data: &Dataset, weights: Option<&[f64]>) -> ClassWeights {
     totals
 }
 
-/// x_ij/r_j; a copy only where there is something to divide by.
-pub(super) fn divided<'a>(rows: &'a Rows, divisors: Option<&[f64]>) -> Result<Cow<'a, Rows>> {
-    let Some(divisors) = divisors else {
-        return Ok(Cow::Borrowed(rows));
-    };
-    let d = rows.cols();
-    let rows = match rows {
-        Rows::Dense(dense) => {
-            let quotient = |(at, x): (usize, &f64)| x / divisors[at % d];
-            let values = dense.values().iter().enumerate().map(quotient);
-            Rows::Dense(Dense::new(values.collect(), rows.len(), d)?)
-        }
-        Rows::Csr(csr) => {
-            let entries = csr.indices().iter().zip(csr.values());
-            let values = entries.map(|(&j, x)| x / divisors[j as usize]).collect();
-            let (indptr, indices) = (csr.indptr().to_vec(), csr.indices().to_vec());
-            Rows::Csr(Csr::new(indptr, indices, values, d)?)
-        }
-    };
-    Ok(Cow::Owned(rows))
-}
-
-fn first(rows: &Rows, given: &PassesGiven<'_>) -> Result<Iterate> {
-    let mut iterate = Iterate::new(rows.cols());
+fn first(cols: usize, given: &PassesGiven<'_>) -> Result<Iterate> {
+    let mut iterate = Iterate::new(cols);
     let Some(start) = given.start else {
         return Ok(iterate);
     };
-    let (expected, got) = (rows.cols(), start.weights.len());
+    let (expected, got) = (cols, start.weights.len());
     if expected != got {
         let what = "weights to start from";
         return Err(Error::Length {

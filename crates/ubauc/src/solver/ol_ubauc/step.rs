@@ -16,28 +16,34 @@
 //! (1 + ηγ) w = w_t + e(a y + βvρ) x,   λ = λ_t − e a y,   b = b_t + i g ρ.
 //! ```
 //!
-//! With D = 1/(1 + ηγ), c₀ = D c_t, q = D‖x‖², r₀ = y − c₀ − b_t, taking the product with x makes it linear in ρ:
+//! With n = ‖x‖², E = 1 + ηγ = 1/D, c₀ = c_t/E, r₀ = y − c₀ − b_t, taking the product with x makes it linear in ρ,
+//! and F, M > 0 keep the quotients few:
 //!
 //! ```text
-//! c = c₀ + q(e a y + gρ),   Kρ = r₀ − e q a y,   K = 1 + g(q + i)
-//! h(a) = h₀ − e m a,   h₀ = y(λ_t − c₀) − (g q/K) y r₀,   m = 1 + q(1 + i g)/K > 0
+//! c = c₀ + (n/E)(e a y + gρ),   ρ = (E r₀ − n e a y)/F,   F = E(1 + i g) + g n
+//! y h(a) = λ_t − c₀ − (g n/F) r₀ − e a y M/F,   M = F + (1 + i g) n
 //! ```
 //!
-//! h falls in a, so the three cases (inactive h(0) ≤ 0, active h(1) ≥ 0, on the kink) are one:
-//! a = h₀/(e m), cut to [0, 1]. Then, without a difference of large numbers,
+//! h falls in a, so the three cases (inactive h(0) ≤ 0, active h(1) ≥ 0, on the kink) are one: e a y = pull is where
+//! h vanishes, cut to [0, e] for y = 1 and to [−e, 0] for y = −1. Since 1 − g n/F = E(1 + i g)/F,
 //!
 //! ```text
-//! k = D (e a y (1 + i g) + g r₀)/K,   ρ = (r₀ − e q a y)/K.
+//! pull = ( F λ_t − g n (y − b_t) − E(1 + i g) c₀ )/M,   cut
+//! k = ((1 + i g)/F) pull + (g/F) r₀
 //! ```
 //!
-//! All of it is finite whatever η₀ and q: K grows with both.
+//! All of it is finite whatever η₀ and n: F grows with both. Every quotient here is one of numbers that do not depend
+//! on w, λ and b. [`Plan`] holds them, made for many examples at once: the steps, each of which must wait for the one
+//! before, then only multiply and add.
 
 use super::{OlUbaucParams, Rate, Step};
 
 /// Above this, e is as good as infinite, and its square still a number.
 const LARGEST_STEP: f64 = 1e100;
+/// Above this, F is as good as infinite: no multiple of x that w could take is a number.
+const LARGEST_F: f64 = 1e300;
 
-/// What a step must know of its example.
+/// What a step must know of its example, but for its score.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Example {
     /// y = ±1.
@@ -46,8 +52,6 @@ pub(super) struct Example {
     pub(super) weight: f64,
     /// v.
     pub(super) factor: f64,
-    /// c_t = w_t·x.
-    pub(super) score: f64,
     /// ‖x‖².
     pub(super) norm_sq: f64,
 }
@@ -55,16 +59,36 @@ pub(super) struct Example {
 /// w ← D·w + k·x, and the new λ and b.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Move {
-    pub(super) decay: f64,
     pub(super) along: f64,
     pub(super) lambda: f64,
     pub(super) intercept: f64,
 }
 
+/// A step on one example, ready for w·x, λ and b.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) norm_sq: f64,
+    /// D.
+    pub(super) decay: f64,
+    step: Step,
+    y: f64,
+    /// The bounds of e a y.
+    low: f64,
+    high: f64,
+    /// gn/M, E(1 + ig)/M and F/M.
+    hold: f64,
+    keep: f64,
+    lift: f64,
+    /// (1 + ig)/F and g/F; 1 and g for Sgd.
+    along: [f64; 2],
+    /// igE/F and ign/F; ig and 0 for Sgd.
+    shift: [f64; 2],
+}
+
 impl OlUbaucParams {
     /// η_t of step t, from 1.
     #[inline]
-    pub(super) fn eta(&self, t: u64) -> f64 {
+    fn eta(&self, t: u64) -> f64 {
         match self.rate {
             Rate::InverseSqrt => self.eta0 / (t as f64).sqrt(),
             Rate::Inverse => self.eta0 / t as f64,
@@ -72,63 +96,105 @@ impl OlUbaucParams {
         }
     }
 
-    /// Step t from (λ, b).
+    /// Step t on an example.
     #[inline]
-    pub(super) fn step(&self, x: Example, t: u64, lambda: f64, intercept: f64) -> Move {
+    pub(super) fn plan(&self, x: &Example, t: u64) -> Plan {
         let eta = self.eta(t).min(LARGEST_STEP);
-        match self.step {
-            Step::Implicit => self.implicit(x, eta, lambda, intercept),
-            Step::Sgd => self.sgd(x, eta, lambda, intercept),
-        }
-    }
-
-    #[inline]
-    fn sgd(&self, x: Example, eta: f64, lambda: f64, intercept: f64) -> Move {
-        let e = eta * x.weight;
-        let active = if x.y * (lambda - x.score) > 0.0 {
-            1.0
-        } else {
-            0.0
-        };
-        let slope = self.beta * x.factor * (x.y - x.score - intercept);
-        Move {
-            decay: 1.0 - eta * self.gamma,
-            along: e * (active * x.y + slope),
-            lambda: lambda - e * active * x.y,
-            intercept: intercept + if self.intercept { e * slope } else { 0.0 },
-        }
-    }
-
-    #[inline]
-    fn implicit(&self, x: Example, eta: f64, lambda: f64, intercept: f64) -> Move {
         let e = (eta * x.weight).min(LARGEST_STEP);
         let g = (e * self.beta * x.factor).min(LARGEST_STEP);
         let ig = if self.intercept { g } else { 0.0 };
-        let decay = 1.0 / (1.0 + eta * self.gamma);
-        let (c0, q) = (decay * x.score, decay * x.norm_sq);
-        let r0 = x.y - c0 - intercept;
-        let k = 1.0 + g * q + ig;
-        if !(k.is_finite() && c0.is_finite()) {
-            // x is too large for its square to be a number: a multiple of it that w could take is none.
+        let signed = e * x.y;
+        let common = Plan {
+            norm_sq: x.norm_sq,
+            decay: 1.0 - eta * self.gamma,
+            step: self.step,
+            y: x.y,
+            low: signed.min(0.0),
+            high: signed.max(0.0),
+            hold: 0.0,
+            keep: 0.0,
+            lift: 0.0,
+            along: [1.0, g],
+            shift: [ig, 0.0],
+        };
+        if self.step == Step::Sgd {
+            return common;
+        }
+        let n = x.norm_sq;
+        let e = 1.0 + eta * self.gamma;
+        let f = e * (1.0 + ig) + g * n;
+        if f.is_nan() || f > LARGEST_F {
+            return Plan {
+                decay: 1.0 / e,
+                low: 0.0,
+                high: 0.0,
+                along: [0.0; 2],
+                shift: [0.0; 2],
+                ..common
+            };
+        }
+        let m = f + (1.0 + ig) * n;
+        let (per_f, per_m, decay) = inverses(f, m, e);
+        Plan {
+            decay,
+            hold: g * n * per_m,
+            keep: e * (1.0 + ig) * per_m,
+            lift: f * per_m,
+            along: [(1.0 + ig) * per_f, g * per_f],
+            shift: [ig * e * per_f, ig * n * per_f],
+            ..common
+        }
+    }
+}
+
+/// 1/a, 1/b and 1/c for one division, where their product is a number.
+#[inline]
+fn inverses(a: f64, b: f64, c: f64) -> (f64, f64, f64) {
+    let product = a * b * c;
+    if product < 1e300 {
+        let inverse = 1.0 / product;
+        (b * c * inverse, a * c * inverse, a * b * inverse)
+    } else {
+        (1.0 / a, 1.0 / b, 1.0 / c)
+    }
+}
+
+/// x within [low, high], as two instructions: `clamp` and `max` would look for NaN first.
+#[inline]
+fn cut(x: f64, low: f64, high: f64) -> f64 {
+    let x = if x > low { x } else { low };
+    if x < high { x } else { high }
+}
+
+impl Plan {
+    /// The step from (λ, b); `score` is w·x, `decayed` D times that.
+    #[inline(always)]
+    pub(super) fn step(&self, score: f64, decayed: f64, lambda: f64, intercept: f64) -> Move {
+        let target = self.y - intercept;
+        if self.step == Step::Sgd {
+            let active = self.y * (lambda - score) > 0.0;
+            let pull = if active { self.low + self.high } else { 0.0 };
+            let residual = target - score;
             return Move {
-                decay,
+                along: pull + self.along[1] * residual,
+                lambda: lambda - pull,
+                intercept: intercept + self.shift[0] * residual,
+            };
+        }
+        if !decayed.is_finite() {
+            return Move {
                 along: 0.0,
                 lambda,
                 intercept,
             };
         }
-        let h0 = x.y * (lambda - c0) - g * q / k * (x.y * r0);
-        let m = 1.0 + q * ((1.0 + ig) / k);
-        let pull = (h0 / m).clamp(0.0, e) * x.y;
+        let free = self.lift * lambda - self.hold * target;
+        let pull = cut(free - self.keep * decayed, self.low, self.high);
+        let residual = target - decayed;
         Move {
-            decay,
-            along: decay * ((pull * (1.0 + ig) + g * r0) / k),
+            along: self.along[0] * pull + self.along[1] * residual,
             lambda: lambda - pull,
-            intercept: if self.intercept {
-                intercept + g * ((r0 - q * pull) / k)
-            } else {
-                intercept
-            },
+            intercept: intercept + self.shift[0] * residual - self.shift[1] * pull,
         }
     }
 }

@@ -69,15 +69,13 @@ impl Weights {
         self.norm_sq = (self.norm_sq + (w * w - old * old)).max(0.0);
     }
 
-    /// w·x.
-    #[inline]
-    pub(super) fn dot(&self, x: Row<'_>) -> f64 {
-        let pairs = self.pairs.as_slice();
-        self.scale
-            * match x {
-                Row::Dense(values) => dense_dot(values, pairs),
-                Row::Sparse(indices, values) => sparse_dot(indices, values, pairs),
-            }
+    /// u·x. Every column of x has its weight.
+    #[inline(always)]
+    pub(super) fn product(&self, x: Row<'_>) -> f64 {
+        match x {
+            Row::Dense(values) => dense_dot(values, &self.pairs),
+            Row::Sparse(indices, values) => sparse_dot(indices, values, &self.pairs),
+        }
     }
 
     /// w ← D·w. False, with nothing changed, where w would leave the numbers.
@@ -110,35 +108,32 @@ impl Weights {
     /// δ and Aδ of a move by k along some x; [`Weights::add`] makes it.
     #[inline]
     pub(super) fn delta(&self, k: f64) -> [f64; 2] {
-        let delta = k / self.scale;
+        // The quotient does not wait for k.
+        let delta = k * (1.0 / self.scale);
         [delta, self.sum * delta]
     }
 
-    /// u ← u + δx, r ← r + Aδx. Columns beyond the end are passed over.
-    #[inline]
+    /// u ← u + δx, r ← r + Aδx. Every column of x has its weight.
+    #[inline(always)]
     pub(super) fn add(&mut self, [delta, carried]: [f64; 2], x: Row<'_>) {
-        if carried == 0.0 {
-            self.add_by(x, |pair, x| pair[0] += delta * x);
-        } else {
-            self.add_by(x, |pair, x| {
-                pair[0] += delta * x;
-                pair[1] += carried * x;
-            });
-        }
-    }
-
-    #[inline]
-    fn add_by(&mut self, x: Row<'_>, move_by: impl Fn(&mut [f64; 2], f64)) {
+        let pairs = self.pairs.as_mut_slice();
         match x {
             Row::Dense(values) => {
-                let pairs = self.pairs.iter_mut();
-                pairs.zip(values).for_each(|(pair, &x)| move_by(pair, x));
+                for (pair, &x) in pairs.iter_mut().zip(values) {
+                    pair[0] += delta * x;
+                    pair[1] += carried * x;
+                }
+            }
+            Row::Sparse(indices, values) if carried == 0.0 => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    pairs[j as usize][0] += delta * x;
+                }
             }
             Row::Sparse(indices, values) => {
                 for (&j, &x) in indices.iter().zip(values) {
-                    if let Some(pair) = self.pairs.get_mut(j as usize) {
-                        move_by(pair, x);
-                    }
+                    let pair = &mut pairs[j as usize];
+                    pair[0] += delta * x;
+                    pair[1] += carried * x;
                 }
             }
         }
@@ -163,7 +158,7 @@ impl Weights {
 /// Σ x_j u_j, four sums side by side.
 #[inline]
 fn sparse_dot(indices: &[u32], values: &[f64], pairs: &[[f64; 2]]) -> f64 {
-    let at = |j: u32| pairs.get(j as usize).map_or(0.0, |pair| pair[0]);
+    let at = |j: u32| pairs[j as usize][0];
     let (i4, v4) = (indices.chunks_exact(4), values.chunks_exact(4));
     let rest = i4.remainder().iter().zip(v4.remainder());
     let rest: f64 = rest.map(|(&j, x)| x * at(j)).sum();
