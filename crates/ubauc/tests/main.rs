@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop
 
 mod metrics;
+mod online;
 mod oracle;
 mod paper;
 mod read;

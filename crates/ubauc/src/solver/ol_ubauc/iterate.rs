@@ -1,0 +1,132 @@
+//! (w, λ, b) of now, and their averages: what a stream and a pass over a data set have in common.
+
+use super::OlUbaucParams;
+use super::step::Example;
+use super::weights::{LARGEST, Weights};
+use crate::{Error, Result};
+
+/// Where the learner stands after `steps` steps.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Iterate {
+    pub(super) weights: Weights,
+    pub(super) lambda: f64,
+    pub(super) intercept: f64,
+    /// Σ_k λ_k and Σ_k b_k over the iterates averaged.
+    pub(super) lambda_sum: f64,
+    pub(super) intercept_sum: f64,
+    /// How many those are.
+    pub(super) averaged: u64,
+    /// t.
+    pub(super) steps: u64,
+}
+
+/// What is left to do of a step: [`Weights::add`] by `delta`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Advance {
+    pub(super) delta: [f64; 2],
+    /// What decay and projection left of the old w.
+    pub(super) kept: f64,
+}
+
+impl Iterate {
+    pub(super) fn new(d: usize) -> Iterate {
+        Iterate {
+            weights: Weights::new(d),
+            lambda: 0.0,
+            intercept: 0.0,
+            lambda_sum: 0.0,
+            intercept_sum: 0.0,
+            averaged: 0,
+            steps: 0,
+        }
+    }
+
+    /// The next step, but for the move along x. Nothing has changed after an error.
+    #[inline]
+    pub(super) fn advance(
+        &mut self,
+        params: &OlUbaucParams,
+        x: Example,
+        averaging: bool,
+    ) -> Result<Advance> {
+        let to = params.step(x, self.steps.saturating_add(1), self.lambda, self.intercept);
+        let reach = if to.along == 0.0 {
+            0.0
+        } else {
+            to.along * to.along * x.norm_sq
+        };
+        let finite = reach <= LARGEST * LARGEST
+            && to.lambda.abs() <= LARGEST
+            && to.intercept.abs() <= LARGEST;
+        if !finite {
+            return Err(diverged());
+        }
+        let mut kept = to.decay;
+        if params.radius.is_some() {
+            self.weights.refresh_norm();
+        }
+        if !self.weights.decay(to.decay) {
+            return Err(diverged());
+        }
+        let delta = self.weights.delta(to.along);
+        if let Some(radius) = params.radius {
+            // The norm as it will be: D² ‖w‖² + 2Dk w·x + k²‖x‖².
+            let cross = if to.along == 0.0 {
+                0.0
+            } else {
+                2.0 * to.decay * to.along * x.score
+            };
+            let norm_sq = to.decay * to.decay * self.weights.norm_sq + cross + reach;
+            self.weights.norm_sq = norm_sq.max(0.0);
+            if norm_sq > radius * radius {
+                let shrink = radius / norm_sq.sqrt();
+                self.weights.scale *= shrink;
+                self.weights.norm_sq = radius * radius;
+                kept *= shrink;
+            }
+        }
+        self.lambda = to.lambda;
+        self.intercept = to.intercept;
+        self.steps = self.steps.saturating_add(1);
+        if averaging {
+            self.weights.sum += self.weights.scale;
+            self.lambda_sum += self.lambda;
+            self.intercept_sum += self.intercept;
+            self.averaged = self.averaged.saturating_add(1);
+        }
+        Ok(Advance { delta, kept })
+    }
+
+    /// The average of what `sum` adds up, or `last` before there is one.
+    pub(super) fn mean(&self, sum: f64, last: f64) -> f64 {
+        if self.averaged > 0 {
+            sum / self.averaged as f64
+        } else {
+            last
+        }
+    }
+
+    /// w_j to be saved.
+    pub(super) fn weight(&self, j: usize) -> f64 {
+        if self.averaged > 0 {
+            self.weights.sum_at(j) / self.averaged as f64
+        } else {
+            self.weights.at(j)
+        }
+    }
+
+    /// λ to be saved.
+    pub(super) fn mean_lambda(&self) -> f64 {
+        self.mean(self.lambda_sum, self.lambda)
+    }
+
+    /// b to be saved.
+    pub(super) fn mean_intercept(&self) -> f64 {
+        self.mean(self.intercept_sum, self.intercept)
+    }
+}
+
+fn diverged() -> Error {
+    let what = "the online learner diverges; take a smaller eta0, scale the features, or take the implicit step";
+    Error::Numerical { what }
+}

@@ -1,0 +1,151 @@
+//! ol-UBAUC: one example at a time on P, Eq. (8) in mean form.
+//!
+//! ```text
+//! f(w, λ, b) = s { [y(λ − c)]₊ + (β/2) v (y − c − b)² } + (γ/2)‖w‖²,   c = w·x
+//! ```
+//!
+//! is what one example (x, y) of weight s adds to P, whose mean over the examples P is. b is there on request and in
+//! the least squares only. v = 1, or n/(2n_y) with the weights n_y of the classes: of all examples where they are
+//! known (`passes.rs`), otherwise of those so far, this one included, and 1 while only one class was seen.
+//!
+//! A step at (w_t, λ_t, b_t) with η_t = η₀/√t, η₀/t or η₀ (`step.rs`):
+//!
+//! * [`Step::Implicit`]: the minimum of f + (1/2η)(‖w − w_t‖² + (λ − λ_t)² + (b − b_t)²), in closed form. It never
+//!   goes beyond the minimum of f, so no η₀ makes it diverge.
+//! * [`Step::Sgd`]: Eq. (9), w_t − η∇f. It diverges where η(βv‖x‖² + γ) is much above 2; that is an error.
+//!
+//! Then, on request, the projection on ‖w‖ ≤ R, and the average of the iterates (Polyak). Both cost O(nnz(x)) a step,
+//! decay included (`weights.rs`), whatever the number of features.
+//!
+//! An example of either class may come at any time, features may appear, and nothing is kept but the state:
+//! two numbers for each feature, and one more for the running scale (`scale.rs`).
+//!
+//! The paper prints xᵀx for xxᵀ (E3) and γ₈ for γ (E5); η ∼ 1/√t needs O(1/ε²) steps and not O(1/ε) (E10).
+//! Lyu & Ying, UAI 2018, Sec. 5.2.2. Implicit steps: Kulis & Bartlett, ICML 2010.
+//!
+//! ```
+//! use ubauc::data::rows::Row;
+//! use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, RunningScale};
+//!
+//! let mut learner = Learner::new(&OlUbaucParams::default(), RunningScale::MaxAbs)?;
+//! for i in 0..1000 {
+//!     let positive = i % 10 == 0;
+//!     let x = [f64::from(i % 7), if positive { 300.0 } else { 100.0 }];
+//!     let before = learner.learn(Row::Dense(&x), positive, 1.0)?;
+//!     assert!(before.is_finite());
+//! }
+//! let score = |x: [f64; 2]| learner.score(Row::Dense(&x));
+//! assert!(score([3.0, 300.0]) > score([3.0, 100.0]));
+//!
+//! let same = Learner::from_bytes(&learner.to_bytes())?;
+//! assert_eq!(same.weights(), learner.weights());
+//! # Ok::<(), ubauc::Error>(())
+//! ```
+
+pub mod eta0;
+mod iterate;
+mod learner;
+mod scale;
+mod state;
+mod step;
+mod weights;
+
+use serde::{Deserialize, Serialize};
+
+use crate::objective::ubauc::LeastSquares;
+use crate::{Error, Result};
+
+pub use learner::Learner;
+pub use scale::RunningScale;
+
+/// How one example moves the weights.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// To the minimum of its own term and a square that keeps it near; stable for every η₀.
+    #[default]
+    Implicit,
+    /// Eq. (9), along the subgradient.
+    Sgd,
+}
+
+/// η_t, with t counted from 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rate {
+    /// η₀/√t, the paper's.
+    #[default]
+    InverseSqrt,
+    /// η₀/t.
+    Inverse,
+    /// η₀.
+    Constant,
+}
+
+/// What to minimise, and by which steps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct OlUbaucParams {
+    /// β > 0, the weight of the least squares.
+    pub beta: f64,
+    /// γ ≥ 0, the weight of ½‖w‖².
+    pub gamma: f64,
+    /// v.
+    pub least_squares: LeastSquares,
+    /// An intercept in the least squares, not penalised.
+    pub intercept: bool,
+    /// How an example moves the weights.
+    pub step: Step,
+    /// How steps become smaller.
+    pub rate: Rate,
+    /// η₀ > 0.
+    pub eta0: f64,
+    /// R > 0: ‖w‖ ≤ R, in the scaled features.
+    pub radius: Option<f64>,
+    /// Average the iterates after so many steps of a stream, or after so many passes over a data set; without, the
+    /// last iterate counts.
+    pub average: Option<u64>,
+}
+
+impl Default for OlUbaucParams {
+    fn default() -> Self {
+        OlUbaucParams {
+            beta: 0.5,
+            gamma: 1e-4,
+            least_squares: LeastSquares::Plain,
+            intercept: false,
+            step: Step::Implicit,
+            rate: Rate::InverseSqrt,
+            eta0: eta0::FALLBACK,
+            radius: None,
+            average: Some(1),
+        }
+    }
+}
+
+impl OlUbaucParams {
+    /// Refuses what has no meaning, by name.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, value: f64, must| {
+            Err(Error::Parameter {
+                name,
+                value: value.to_string(),
+                must,
+            })
+        };
+        if !(self.beta > 0.0 && self.beta.is_finite()) {
+            return refuse("beta", self.beta, "finite and above 0");
+        }
+        if !(self.gamma >= 0.0 && self.gamma.is_finite()) {
+            return refuse("gamma", self.gamma, "finite and not negative");
+        }
+        if !(self.eta0 > 0.0 && self.eta0.is_finite()) {
+            return refuse("eta0", self.eta0, "finite and above 0");
+        }
+        match self.radius {
+            Some(radius) if !(radius > 0.0 && radius.is_finite()) => {
+                refuse("radius", radius, "finite and above 0")
+            }
+            _ => Ok(()),
+        }
+    }
+}

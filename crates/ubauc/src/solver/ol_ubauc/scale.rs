@@ -1,0 +1,84 @@
+//! A running scale: learn in x_j/m_j, m_j = max |x_j| so far.
+//!
+//! Weights of x_j/m_j are w̃_j = m_j w_j. A step on x_j/m_j moves the raw w_j by k x_j/m_j². When m grows to m', what was
+//! learned so far counts as if it had been learned with m': w_j ← w_j (m/m')², or w̃_j ← w̃_j m/m'. The average is made
+//! of past weights and follows.
+//!
+//! Weights of a model to start from were learned elsewhere and stay as they are, but for decay: base_j are they, ζ what
+//! decay left of them, and only w̃_j − ζ m_j base_j shrinks. A feature not seen yet (m_j = 0) has the weight ζ base_j.
+//!
+//! Normalised updates: Ross, Mineiro & Langford, UAI 2013, Sec. 3; their vw does so. m_j is at least 1e-300, so that
+//! w̃_j/m_j is a number.
+
+use serde::{Deserialize, Serialize};
+
+use super::weights::{LARGEST, Weights};
+
+/// Whether features of a stream are scaled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunningScale {
+    /// As they come.
+    None,
+    /// By the largest |x_j| so far.
+    #[default]
+    MaxAbs,
+}
+
+/// Features smaller than this count as of this size.
+const SMALLEST: f64 = 1e-300;
+
+/// m_j, and the weights that a model brought.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sizes {
+    /// m_j; 0 before a feature was seen.
+    pub(super) largest: Vec<f64>,
+    /// Shorter where no model brought any.
+    pub(super) base: Vec<f64>,
+    /// ζ.
+    pub(super) kept: f64,
+    /// Σ ζ over the iterates averaged.
+    pub(super) kept_sum: f64,
+}
+
+impl Sizes {
+    pub(super) fn new() -> Sizes {
+        Sizes {
+            largest: Vec::new(),
+            base: Vec::new(),
+            kept: 1.0,
+            kept_sum: 0.0,
+        }
+    }
+
+    pub(super) fn base_at(&self, j: usize) -> f64 {
+        self.base.get(j).copied().unwrap_or(0.0)
+    }
+
+    /// x_j/m_j, m_j made large enough before.
+    #[inline]
+    pub(super) fn scaled(&mut self, j: usize, x: f64, weights: &mut Weights) -> f64 {
+        if x.abs() > self.largest[j] {
+            self.grow(j, x.abs().max(SMALLEST), weights);
+        }
+        x / self.largest[j]
+    }
+
+    #[cold]
+    fn grow(&mut self, j: usize, to: f64, weights: &mut Weights) {
+        let from = self.largest[j];
+        if from >= to {
+            return;
+        }
+        let base = self.base_at(j);
+        let moved = |learned_and_base: f64, kept: f64| {
+            // A model's weight of 1e200 for a feature of 1e200 is cut rather than infinite.
+            let base = (base * kept).clamp(-LARGEST / to, LARGEST / to);
+            (learned_and_base - base * from) * (from / to) + base * to
+        };
+        let w = moved(weights.at(j), self.kept);
+        let sum = moved(weights.sum_at(j), self.kept_sum);
+        weights.set(j, w, sum);
+        self.largest[j] = to;
+    }
+}

@@ -1,0 +1,6 @@
+//! ol-UBAUC: every step against dense algebra, every shortcut against the long way.
+
+mod learner; // streams against the naive learner
+mod naive; // the long way
+mod one_step; // by hand, and the subproblem solved as a linear system
+mod state; // bytes

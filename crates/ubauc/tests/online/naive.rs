@@ -1,0 +1,276 @@
+//! The long way: dense vectors, all iterates added up one by one, an implicit step by Gaussian elimination.
+
+use ubauc::objective::ubauc::LeastSquares;
+use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, RunningScale, Step};
+
+/// f + (1/2η)‖· − ·_t‖² of one example, at η; `s` its weight, `v` of the least squares.
+pub(super) struct Subproblem<'a> {
+    pub(super) params: &'a OlUbaucParams,
+    pub(super) x: &'a [f64],
+    pub(super) y: f64,
+    pub(super) s: f64,
+    pub(super) v: f64,
+    pub(super) eta: f64,
+    /// w_t, then λ_t, then b_t.
+    pub(super) from: &'a [f64],
+}
+
+impl Subproblem<'_> {
+    pub(super) fn value(&self, at: &[f64]) -> f64 {
+        let d = self.x.len();
+        let c: f64 = self.x.iter().zip(at).map(|(x, w)| x * w).sum();
+        let (lambda, b) = (at[d], at[d + 1]);
+        let hinge = (self.y * (lambda - c)).max(0.0);
+        let square = self.params.beta / 2.0 * self.v * (self.y - c - b).powi(2);
+        let norm: f64 = at[..d].iter().map(|w| w * w).sum();
+        let far: f64 = at.iter().zip(self.from).map(|(a, b)| (a - b).powi(2)).sum();
+        self.s * (hinge + square) + self.params.gamma / 2.0 * norm + far / (2.0 * self.eta)
+    }
+
+    /// The least of the three cases that are consistent: without the hinge, with it, on its kink. Each is a linear
+    /// system. Answers the point and which case it was.
+    pub(super) fn minimum(&self) -> (Vec<f64>, &'static str) {
+        let h = |at: &[f64]| {
+            let c: f64 = self.x.iter().zip(at).map(|(x, w)| x * w).sum();
+            self.y * (at[self.x.len()] - c)
+        };
+        let inactive = self.quadratic(0.0, false);
+        if h(&inactive) <= 0.0 {
+            return (inactive, "inactive");
+        }
+        let active = self.quadratic(1.0, false);
+        if h(&active) >= 0.0 {
+            return (active, "active");
+        }
+        (self.quadratic(0.0, true), "kink")
+    }
+
+    /// The minimum with a·s·h in place of the hinge, or on h = 0.
+    fn quadratic(&self, a: f64, on_kink: bool) -> Vec<f64> {
+        let d = self.x.len();
+        // Unknown: w, λ, b, and the multiplier of h = 0.
+        let n = d + 3;
+        let mut matrix = vec![vec![0.0; n + 1]; n];
+        let g = self.s * self.params.beta * self.v;
+        let y = self.y;
+        for j in 0..d {
+            for k in 0..d {
+                matrix[j][k] += g * self.x[j] * self.x[k];
+            }
+            matrix[j][j] += self.params.gamma + 1.0 / self.eta;
+            matrix[j][d + 1] = g * self.x[j];
+            matrix[d + 1][j] = g * self.x[j];
+            matrix[j][n] = self.from[j] / self.eta + (g + a * self.s) * y * self.x[j];
+        }
+        matrix[d][d] = 1.0 / self.eta;
+        matrix[d][n] = self.from[d] / self.eta - a * self.s * y;
+        matrix[d + 1][d + 1] = g + 1.0 / self.eta;
+        matrix[d + 1][n] = self.from[d + 1] / self.eta + g * y;
+        if !self.params.intercept {
+            // b stays.
+            for (k, entry) in matrix[d + 1].iter_mut().enumerate() {
+                *entry = if k == d + 1 { 1.0 } else { 0.0 };
+            }
+            matrix[d + 1][n] = self.from[d + 1];
+        }
+        if on_kink {
+            for j in 0..d {
+                matrix[j][d + 2] = -y * self.x[j];
+                matrix[d + 2][j] = -self.x[j];
+            }
+            matrix[d][d + 2] = y;
+            matrix[d + 2][d] = 1.0;
+        } else {
+            matrix[d + 2][d + 2] = 1.0;
+        }
+        let mut at = eliminate(matrix);
+        at.pop();
+        at
+    }
+}
+
+/// Gauss with pivots; the right side is the last column.
+fn eliminate(mut m: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = m.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&a, &b| m[a][k].abs().total_cmp(&m[b][k].abs()));
+        m.swap(k, pivot.unwrap());
+        for i in k + 1..n {
+            let by = m[i][k] / m[k][k];
+            for j in k..=n {
+                let above = m[k][j];
+                m[i][j] -= by * above;
+            }
+        }
+    }
+    let mut x = vec![0.0; n];
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| m[k][j] * x[j]).sum();
+        x[k] = (m[k][n] - known) / m[k][k];
+    }
+    x
+}
+
+/// The learner, dense: `at` holds w of the scaled features, λ and b.
+pub(super) struct Naive {
+    params: OlUbaucParams,
+    scale: RunningScale,
+    pub(super) at: Vec<f64>,
+    /// Of raw features, from a model; decays with the rest.
+    base: Vec<f64>,
+    largest: Vec<f64>,
+    /// Every iterate averaged, and the base it holds.
+    past: Vec<(Vec<f64>, Vec<f64>)>,
+    steps: u64,
+    totals: [f64; 2],
+}
+
+impl Naive {
+    pub(super) fn new(params: &OlUbaucParams, scale: RunningScale, d: usize) -> Naive {
+        Naive {
+            params: *params,
+            scale,
+            at: vec![0.0; d + 2],
+            base: vec![0.0; d],
+            largest: vec![
+                if scale == RunningScale::None {
+                    1.0
+                } else {
+                    0.0
+                };
+                d
+            ],
+            past: Vec::new(),
+            steps: 0,
+            totals: [0.0; 2],
+        }
+    }
+
+    pub(super) fn start_from(&mut self, weights: &[f64], b: f64, lambda: f64) {
+        let d = self.base.len();
+        self.base = weights.to_vec();
+        if self.scale == RunningScale::None {
+            self.at[..d].copy_from_slice(weights);
+        }
+        self.at[d] = lambda;
+        self.at[d + 1] = b;
+    }
+
+    fn grow(&mut self, x: &[f64]) {
+        for (j, x) in x.iter().enumerate() {
+            let (m, to) = (self.largest[j], x.abs());
+            if self.scale == RunningScale::None || to <= m {
+                continue;
+            }
+            // Raw: what was learned is multiplied by (m/m')², the base stays.
+            let regrow = |w: &mut f64, base: f64| {
+                let learned = if m > 0.0 { *w / m - base } else { 0.0 };
+                *w = to * (base + learned * (m / to).powi(2));
+            };
+            regrow(&mut self.at[j], self.base[j]);
+            for (w, base) in &mut self.past {
+                regrow(&mut w[j], base[j]);
+            }
+            self.largest[j] = to;
+        }
+    }
+
+    pub(super) fn learn(&mut self, x: &[f64], positive: bool, s: f64) {
+        if s == 0.0 {
+            return;
+        }
+        self.grow(x);
+        let d = x.len();
+        let size = |j: usize| {
+            if self.largest[j] > 0.0 {
+                self.largest[j]
+            } else {
+                1.0
+            }
+        };
+        let x: Vec<f64> = (0..d).map(|j| x[j] / size(j)).collect();
+        let y = if positive { 1.0 } else { -1.0 };
+        self.totals[usize::from(positive)] += s;
+        let [neg, pos] = self.totals;
+        let v = match self.params.least_squares {
+            LeastSquares::Balanced if neg > 0.0 && pos > 0.0 => {
+                (neg + pos) / (2.0 * self.totals[usize::from(positive)])
+            }
+            _ => 1.0,
+        };
+        self.steps += 1;
+        let t = self.steps as f64;
+        let eta = match self.params.rate {
+            Rate::InverseSqrt => self.params.eta0 / t.sqrt(),
+            Rate::Inverse => self.params.eta0 / t,
+            Rate::Constant => self.params.eta0,
+        };
+        let mut kept;
+        match self.params.step {
+            Step::Implicit => {
+                let problem = Subproblem {
+                    params: &self.params,
+                    x: &x,
+                    y,
+                    s,
+                    v,
+                    eta,
+                    from: &self.at,
+                };
+                let (at, _) = problem.minimum();
+                self.at = at;
+                kept = 1.0 / (1.0 + eta * self.params.gamma);
+            }
+            Step::Sgd => {
+                // Eq. (9) with x xᵀ written out (E3).
+                let w = self.at[..d].to_vec();
+                let (lambda, b) = (self.at[d], self.at[d + 1]);
+                let c: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
+                let active = f64::from(u8::from(y * (lambda - c) > 0.0));
+                let beta = s * self.params.beta * v;
+                for j in 0..d {
+                    let outer: f64 = (0..d).map(|k| x[j] * x[k] * w[k]).sum();
+                    let slope = self.params.gamma * w[j] + beta * outer
+                        - (beta + s * active) * y * x[j]
+                        + beta * b * x[j];
+                    self.at[j] -= eta * slope;
+                }
+                self.at[d] -= eta * s * active * y;
+                if self.params.intercept {
+                    self.at[d + 1] += eta * beta * (y - c - b);
+                }
+                kept = 1.0 - eta * self.params.gamma;
+            }
+        }
+        let norm = self.at[..d].iter().map(|w| w * w).sum::<f64>().sqrt();
+        if let Some(radius) = self.params.radius.filter(|r| norm > *r) {
+            self.at[..d].iter_mut().for_each(|w| *w *= radius / norm);
+            kept *= radius / norm;
+        }
+        self.base.iter_mut().for_each(|w| *w *= kept);
+        if self.params.average.is_some_and(|after| self.steps > after) {
+            self.past.push((self.at.clone(), self.base.clone()));
+        }
+    }
+
+    /// Raw weights, then λ and b, as they would be saved.
+    pub(super) fn saved(&self) -> Vec<f64> {
+        let d = self.base.len();
+        let one = (self.at.clone(), self.base.clone());
+        let all = if self.past.is_empty() {
+            std::slice::from_ref(&one)
+        } else {
+            &self.past
+        };
+        let mean = |f: &dyn Fn(&(Vec<f64>, Vec<f64>)) -> f64| {
+            all.iter().map(f).sum::<f64>() / all.len() as f64
+        };
+        (0..d + 2)
+            .map(|j| match self.largest.get(j) {
+                None => mean(&|p| p.0[j]),
+                Some(&m) if m > 0.0 => mean(&|p| p.0[j]) / m,
+                Some(_) => mean(&|p| p.1[j]),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,215 @@
+//! One step: by hand on two features, and by dense algebra on random ones.
+
+use proptest::prelude::*;
+use ubauc::data::rows::Row;
+use ubauc::objective::ubauc::LeastSquares;
+use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step};
+
+use super::naive::Subproblem;
+
+fn params(step: Step) -> OlUbaucParams {
+    OlUbaucParams {
+        beta: 0.5,
+        gamma: 0.1,
+        step,
+        rate: Rate::Constant,
+        eta0: 0.2,
+        average: None,
+        ..Default::default()
+    }
+}
+
+/// w, λ, b after one step from w = (1, −1), λ, b = 0 on x = (2, 1).
+fn step_from(params: &OlUbaucParams, lambda: f64, positive: bool) -> Vec<f64> {
+    let mut learner = Learner::new(params, RunningScale::None).unwrap();
+    learner.start_from(&[1.0, -1.0], 0.0, lambda);
+    let before = learner.learn(Row::Dense(&[2.0, 1.0]), positive, 1.0);
+    assert_eq!(before.unwrap(), 1.0);
+    let mut found = learner.weights();
+    found.extend([learner.lambda(), learner.intercept()]);
+    found
+}
+
+fn near(found: &[f64], expected: &[f64]) {
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() < 1e-14, "{found:?}, expected {expected:?}");
+    }
+    assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn eq09_one_step_by_hand() {
+    let sgd = params(Step::Sgd);
+    // c = 1. Negative, y(λ − c) = 1 − λ: active below λ = 1.
+    // β x(x·w) = .5·(2, 1); (β + a)y x = −1.5·(2, 1); γw = (.1, −.1): slope (4.1, 1.9).
+    near(&step_from(&sgd, 0.5, false), &[0.18, -1.38, 0.7, 0.0]);
+    // At the kink, a = 0: slope (.1, −.1) + (.5 + .5)(2, 1) = (2.1, .9).
+    near(&step_from(&sgd, 1.0, false), &[0.58, -1.18, 1.0, 0.0]);
+    // Positive below λ: (.1, −.1) + (.5 − 1.5)(2, 1) = (−1.9, −1.1); λ falls.
+    near(&step_from(&sgd, 3.0, true), &[1.38, -0.78, 2.8, 0.0]);
+    // With b the residual is 0 here: nothing for b.
+    let with_b = OlUbaucParams {
+        intercept: true,
+        ..sgd
+    };
+    near(&step_from(&with_b, 3.0, true), &[1.38, -0.78, 2.8, 0.0]);
+    near(&step_from(&with_b, 1.0, false), &[0.58, -1.18, 1.0, -0.2]);
+}
+
+#[test]
+fn implicit_step_by_hand() {
+    // γ = 0, η = 1, β = 1: g = 1, q = 5, K = 6.
+    let implicit = OlUbaucParams {
+        beta: 1.0,
+        gamma: 0.0,
+        eta0: 1.0,
+        ..params(Step::Implicit)
+    };
+    // Negative, λ = −9: active, a = 1. Kρ = −2 + 5 = 3, ρ = .5: k = −1 + .5 = −.5, and c = 1 − 2.5 = −1.5.
+    near(&step_from(&implicit, -9.0, false), &[0.0, -1.5, -8.0, 0.0]);
+    // λ = 9: inactive. ρ = −1/3 = k, c = 1 − 5/3 = −2/3.
+    let third = 1.0 / 3.0;
+    near(
+        &step_from(&implicit, 9.0, false),
+        &[third, -1.0 - third, 9.0, 0.0],
+    );
+    // λ = −1: on the kink. h₀ = −(λ − 1) + (5/6)(−2) = 1/3, m = 1 + 5/6, a = 2/11.
+    // λ = −1 + 2/11 = −9/11 = c, ρ = (−2 + 10/11)/6 = −2/11, k = −2/11 − 2/11.
+    let k = -4.0 / 11.0;
+    near(
+        &step_from(&implicit, -1.0, false),
+        &[1.0 + 2.0 * k, -1.0 + k, -9.0 / 11.0, 0.0],
+    );
+}
+
+/// A step on some example, as the learner takes it and as the linear system has it.
+#[derive(Debug, Clone)]
+struct Case {
+    params: OlUbaucParams,
+    x: Vec<f64>,
+    from: Vec<f64>,
+    positive: bool,
+    weight: f64,
+    /// The class of an example of weight 3 that came before, for `Balanced`.
+    earlier: Option<bool>,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let number = || prop_oneof![Just(0.0), -2.0..2.0f64];
+    let vectors = (1..6usize).prop_flat_map(move |d| {
+        let vector = |n| prop::collection::vec(number(), n);
+        (vector(d), vector(d + 2))
+    });
+    let log = |low: f64, high: f64| (low.ln()..high.ln()).prop_map(f64::exp);
+    let numbers = (
+        log(0.01, 100.0),
+        prop_oneof![Just(0.0), log(1e-4, 10.0)],
+        log(1e-3, 1e3),
+    );
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let rest = (prop_oneof![Just(1.0), 0.1..5.0f64], any::<Option<bool>>());
+    (vectors, numbers, flags, rest).prop_map(|(vectors, numbers, flags, (weight, earlier))| {
+        let ((x, from), (beta, gamma, eta0)) = (vectors, numbers);
+        let (intercept, balanced, positive) = flags;
+        let params = OlUbaucParams {
+            beta,
+            gamma,
+            intercept,
+            least_squares: if balanced {
+                LeastSquares::Balanced
+            } else {
+                LeastSquares::Plain
+            },
+            eta0,
+            ..params(Step::Implicit)
+        };
+        Case {
+            params,
+            x,
+            from,
+            positive,
+            weight,
+            earlier,
+        }
+    })
+}
+
+/// The learner's point after the step, and the subproblem that it should solve.
+fn step_of(case: &Case) -> (Vec<f64>, f64) {
+    let d = case.x.len();
+    let mut learner = Learner::new(&case.params, RunningScale::None).unwrap();
+    if let Some(class) = case.earlier {
+        let _ = learner.learn(Row::Dense(&[]), class, 3.0).unwrap();
+    }
+    learner.start_from(&case.from[..d], case.from[d + 1], case.from[d]);
+    learner
+        .learn(Row::Dense(&case.x), case.positive, case.weight)
+        .unwrap();
+    let mut at = learner.weights();
+    at.resize(d, 0.0);
+    at.extend([learner.lambda(), learner.intercept()]);
+    let v = match (case.params.least_squares, case.earlier) {
+        (LeastSquares::Balanced, Some(class)) if class != case.positive => {
+            (case.weight + 3.0) / (2.0 * case.weight)
+        }
+        _ => 1.0,
+    };
+    (at, v)
+}
+
+fn subproblem(case: &Case, v: f64) -> Subproblem<'_> {
+    Subproblem {
+        params: &case.params,
+        x: &case.x,
+        y: if case.positive { 1.0 } else { -1.0 },
+        s: case.weight,
+        v,
+        eta: case.params.eta0,
+        from: &case.from,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn implicit_step_solves_its_subproblem(mut case in cases()) {
+        // A balanced learner keeps what it counted when it starts anew.
+        if case.params.least_squares == LeastSquares::Balanced && case.earlier == Some(case.positive) {
+            case.earlier = None;
+        }
+        let (at, v) = step_of(&case);
+        let problem = subproblem(&case, v);
+        let (best, kind) = problem.minimum();
+        let size = best.iter().fold(1.0f64, |m, x| m.max(x.abs()));
+        for (a, b) in at.iter().zip(&best) {
+            prop_assert!((a - b).abs() <= 1e-10 * size, "{kind}: {at:?}, expected {best:?}");
+        }
+        // And nobody near is better.
+        let least = problem.value(&at);
+        for j in 0..at.len() - usize::from(!case.params.intercept) {
+            for step in [1e-3, -1e-3] {
+                let mut other = at.clone();
+                other[j] += step;
+                prop_assert!(problem.value(&other) >= least - 1e-12 * least.abs().max(1.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn all_three_cases_occur() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let strategy = cases();
+    let mut seen = std::collections::BTreeMap::new();
+    for _ in 0..500 {
+        let case = strategy.new_tree(&mut runner).unwrap().current();
+        *seen.entry(subproblem(&case, 1.0).minimum().1).or_insert(0) += 1;
+    }
+    assert!(
+        seen.len() == 3 && seen.values().all(|&n| n > 25),
+        "{seen:?}"
+    );
+}
