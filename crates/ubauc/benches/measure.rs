@@ -8,6 +8,9 @@
 //!     measure fit FILE CLASSES BETA GAMMA TOLERANCE REPEATS
 //!                                          ba-UBAUC, plain, no intercept; CLASSES are the positive ones, or - for
 //!                                          the larger of two; answers the objective
+//!     measure online FILE PASSES           ol-UBAUC, the default step: each pass without averages, then each with;
+//!                                          answers P of the average
+//!     measure dot FILE REPEATS             x·w of every row and nothing else, what a pass cannot do without
 //!     measure rows N D TOLERANCE           the same on N generated dense rows of D features, β = .5, γ = 1e-4
 //!     measure clarabel FILE BETA GAMMA REPEATS
 //!                                          the learning problem as one quadratic program, plain, no intercept, by
@@ -23,6 +26,8 @@ use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Class};
 use ubauc::data::rows::{Dense, Row, Rows};
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, Stop, fit};
+use ubauc::solver::ol_ubauc::OlUbaucParams;
+use ubauc::solver::ol_ubauc::passes::Run;
 
 #[allow(dead_code, unused_imports)] // the tests use all of it
 #[path = "../tests/oracle/mod.rs"]
@@ -84,6 +89,28 @@ fn main() {
             assert_eq!(found.stop, Stop::Converged);
             (times, input, found.objective)
         }
+        ["online", file, passes] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let data = dataset(file, "-");
+            let [(last, _), (averaged, objective)] =
+                [None, Some(0)].map(|average| online(&data, passes, average));
+            println!(
+                "{{\"seconds\": {last:?}, \"seconds_average\": {averaged:?}, \"input_bytes\": {input}, \
+                 \"peak_bytes\": {}, \"answer\": {objective}}}",
+                peak_memory()
+            );
+            return;
+        }
+        ["dot", file, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let data = dataset(file, "-");
+            let rows = data.rows();
+            let w: Vec<f64> = (0..rows.cols()).map(|j| (j as f64).sin()).collect();
+            let (times, sum) = timed(repeats, || {
+                (0..rows.len()).map(|i| rows.row(i).dot(&w)).sum::<f64>()
+            });
+            (times, input, sum)
+        }
         ["rows", n, d, tolerance] => {
             let data = generated(n.parse().unwrap(), d.parse().unwrap());
             // As CSR it would take 12 bytes an entry and 8 a row.
@@ -120,6 +147,17 @@ fn main() {
         "{{\"seconds\": {times:?}, \"input_bytes\": {input}, \"peak_bytes\": {}, \"answer\": {answer}}}",
         peak_memory()
     );
+}
+
+/// Seconds of each pass, and P in the end.
+fn online(data: &Dataset, passes: &str, average: Option<u64>) -> (Vec<f64>, f64) {
+    let params = OlUbaucParams {
+        average,
+        ..Default::default()
+    };
+    let mut run = Run::new(data, &<_>::default(), &params, Some(0)).unwrap();
+    let (times, ()) = timed(passes, || run.pass().unwrap());
+    (times, run.objective().unwrap())
 }
 
 fn dataset(file: &str, classes: &str) -> Dataset {

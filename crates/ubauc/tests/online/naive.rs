@@ -1,4 +1,5 @@
 //! The long way: dense vectors, all iterates added up one by one, an implicit step by Gaussian elimination.
+#![allow(clippy::needless_range_loop)] // indices as in the formulas
 
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, RunningScale, Step};
@@ -111,6 +112,9 @@ fn eliminate(mut m: Vec<Vec<f64>>) -> Vec<f64> {
     x
 }
 
+/// An iterate, and the base in it.
+type Past = (Vec<f64>, Vec<f64>);
+
 /// The learner, dense: `at` holds w of the scaled features, λ and b.
 pub(super) struct Naive {
     params: OlUbaucParams,
@@ -120,7 +124,7 @@ pub(super) struct Naive {
     base: Vec<f64>,
     largest: Vec<f64>,
     /// Every iterate averaged, and the base it holds.
-    past: Vec<(Vec<f64>, Vec<f64>)>,
+    past: Vec<Past>,
     steps: u64,
     totals: [f64; 2],
 }
@@ -262,9 +266,7 @@ impl Naive {
         } else {
             &self.past
         };
-        let mean = |f: &dyn Fn(&(Vec<f64>, Vec<f64>)) -> f64| {
-            all.iter().map(f).sum::<f64>() / all.len() as f64
-        };
+        let mean = |f: &dyn Fn(&Past) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
         (0..d + 2)
             .map(|j| match self.largest.get(j) {
                 None => mean(&|p| p.0[j]),

@@ -38,7 +38,7 @@
 pub mod bcd;
 mod newton;
 pub mod path;
-mod prox;
+pub(super) mod prox;
 
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
@@ -170,7 +170,7 @@ pub fn fit(data: &Dataset, given: &Given<'_>, params: &BaUbaucParams) -> Result<
     path::Path::new(data, given, params.least_squares, params.intercept)?.fit(params)
 }
 
-fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
+pub(super) fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
     let n = data.rows().len();
     if let Some(weights) = given.weights {
         if weights.len() != n {
@@ -211,7 +211,7 @@ fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
     Ok(())
 }
 
-fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
+pub(super) fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
     let [negative, positive] = data.class_names();
     let only = match (total.pos > 0.0, total.neg > 0.0) {
         (true, true) => return Ok(()),
@@ -229,7 +229,7 @@ const GROWTH: f64 = 3.0;
 /// Looks without progress after which the solver gives up.
 const IDLE: usize = 60;
 /// Scores this near to λ count as tied to it; labels, which they are fitted to, are 2 apart.
-const TIED: f64 = 1e-4;
+pub(super) const TIED: f64 = 1e-4;
 /// The inner loop ends when its share of the gap is below this part of the other.
 const INNER: f64 = 1.0;
 

@@ -49,7 +49,7 @@ pub(super) fn balance(shards: &mut Shards<'_>, start: f64, sigma: f64) -> f64 {
 
 /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊, E1 with weights:
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
-pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
+pub(in crate::solver) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
     if weights.iter().all(|&s| s == 1.0) {
         // Order statistics N⁻ and N⁻ + 1, by selection.
         let mut z = z.to_vec();

@@ -45,6 +45,7 @@
 pub mod eta0;
 mod iterate;
 mod learner;
+pub mod passes;
 mod scale;
 mod state;
 mod step;

@@ -101,29 +101,7 @@ struct Taking<'a> {
 impl Taking<'_> {
     /// None where bytes are too few or too many.
     fn learner(mut self) -> Option<Result<Learner>> {
-        let [beta, gamma, eta0, radius] = self.numbers()?;
-        let flags: [u8; 7] = self.bytes()?;
-        let [balanced, intercept, sgd, rate, averages, scaled, has_radius] = flags;
-        let average = self.count()?;
-        let params = OlUbaucParams {
-            beta,
-            gamma,
-            least_squares: if balanced == 1 {
-                LeastSquares::Balanced
-            } else {
-                LeastSquares::Plain
-            },
-            intercept: intercept == 1,
-            step: if sgd == 1 { Step::Sgd } else { Step::Implicit },
-            rate: match rate {
-                0 => Rate::InverseSqrt,
-                1 => Rate::Inverse,
-                _ => Rate::Constant,
-            },
-            eta0,
-            radius: (has_radius == 1).then_some(radius),
-            average: (averages == 1).then_some(average),
-        };
+        let (params, scaled) = self.params()?;
         let [scale, sum, norm_sq] = self.numbers()?;
         let age = self.count()?;
         let [lambda, intercept, lambda_sum, intercept_sum] = self.numbers()?;
@@ -132,7 +110,6 @@ impl Taking<'_> {
         let [neg, pos] = self.numbers()?;
         let [kept, kept_sum] = self.numbers()?;
         let [d, base] = [self.count()?, self.count()?];
-        let scaled = scaled == 1;
         let per_feature: u64 = if scaled { 24 } else { 16 };
         let expected = d
             .checked_mul(per_feature)?
@@ -141,7 +118,7 @@ impl Taking<'_> {
             return None;
         }
         let usable = |a: f64| a.is_finite() && a != 0.0;
-        if !usable(scale) || flags.iter().any(|&flag| flag > 2) {
+        if !usable(scale) {
             return Some(Err(refused(
                 "the state of the online learner holds impossible numbers",
             )));
@@ -183,6 +160,37 @@ impl Taking<'_> {
             values: Vec::new(),
         };
         Some(params.check().map(|()| learner))
+    }
+
+    /// The parameters, and whether there is a running scale.
+    fn params(&mut self) -> Option<(OlUbaucParams, bool)> {
+        let [beta, gamma, eta0, radius] = self.numbers()?;
+        let flags: [u8; 7] = self.bytes()?;
+        let [balanced, intercept, sgd, rate, averages, scaled, has_radius] = flags;
+        let average = self.count()?;
+        if flags.iter().any(|&flag| flag > 2) {
+            return None;
+        }
+        let params = OlUbaucParams {
+            beta,
+            gamma,
+            least_squares: if balanced == 1 {
+                LeastSquares::Balanced
+            } else {
+                LeastSquares::Plain
+            },
+            intercept: intercept == 1,
+            step: if sgd == 1 { Step::Sgd } else { Step::Implicit },
+            rate: match rate {
+                0 => Rate::InverseSqrt,
+                1 => Rate::Inverse,
+                _ => Rate::Constant,
+            },
+            eta0,
+            radius: (has_radius == 1).then_some(radius),
+            average: (averages == 1).then_some(average),
+        };
+        Some((params, scaled == 1))
     }
 
     fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {

@@ -117,15 +117,22 @@ impl Weights {
     /// u ← u + δx, r ← r + Aδx. Columns beyond the end are passed over.
     #[inline]
     pub(super) fn add(&mut self, [delta, carried]: [f64; 2], x: Row<'_>) {
-        let move_by = |pair: &mut [f64; 2], x: f64| {
-            pair[0] += delta * x;
-            pair[1] += carried * x;
-        };
+        if carried == 0.0 {
+            self.add_by(x, |pair, x| pair[0] += delta * x);
+        } else {
+            self.add_by(x, |pair, x| {
+                pair[0] += delta * x;
+                pair[1] += carried * x;
+            });
+        }
+    }
+
+    #[inline]
+    fn add_by(&mut self, x: Row<'_>, move_by: impl Fn(&mut [f64; 2], f64)) {
         match x {
             Row::Dense(values) => {
-                for (pair, &x) in self.pairs.iter_mut().zip(values) {
-                    move_by(pair, x);
-                }
+                let pairs = self.pairs.iter_mut();
+                pairs.zip(values).for_each(|(pair, &x)| move_by(pair, x));
             }
             Row::Sparse(indices, values) => {
                 for (&j, &x) in indices.iter().zip(values) {

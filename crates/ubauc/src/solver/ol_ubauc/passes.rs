@@ -1,0 +1,412 @@
+//! Passes over a data set in memory: the same steps, the rows in a new random order each time.
+//!
+//! v comes of the classes of all examples. Features may be divided by given numbers; the answer is for raw features
+//! again. After each pass P and AUC of the weights that would be saved are looked at, P with the λ that is best for
+//! them (E1), as `ba_ubauc` does; the passes end when P has changed by less than the tolerance, relatively.
+//!
+//! Cost of a pass: O(nnz), one thread; of a look: O(nnz + N), all threads, and the same bits for any number of them.
+
+use std::borrow::Cow;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::OlUbaucParams;
+use super::iterate::Iterate;
+use super::learner::class_factor;
+use super::step::Example;
+use crate::data::dataset::Dataset;
+use crate::data::rows::{Csr, Dense, Rows, dot};
+use crate::metrics::{auc, weighted_auc};
+use crate::objective::ubauc::{Chunk, ClassWeights, Objective, Sums};
+use crate::solver::ba_ubauc::prox::threshold;
+use crate::solver::ba_ubauc::{Given, TIED, check_given, refuse_one_class};
+use crate::{Error, Result};
+
+/// How often, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Passes {
+    /// At most so many.
+    pub passes: usize,
+    /// Stop when P changes by less than this share of itself from one pass to the next; 0 for never.
+    pub tolerance: f64,
+    /// The seed of a new order in each pass; without, the rows come in their own order.
+    pub shuffle: Option<u64>,
+}
+
+impl Default for Passes {
+    fn default() -> Self {
+        Passes {
+            passes: 50,
+            tolerance: 1e-7,
+            shuffle: Some(0),
+        }
+    }
+}
+
+impl Passes {
+    /// Refuses what has no meaning, by name.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, value: String, must| Err(Error::Parameter { name, value, must });
+        if self.passes == 0 {
+            return refuse("passes", "0".to_string(), "at least 1");
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance < 1.0) {
+            let must = "not negative and below 1";
+            return refuse("tolerance", self.tolerance.to_string(), must);
+        }
+        Ok(())
+    }
+}
+
+/// Where to start.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// For the raw features.
+    pub weights: &'a [f64],
+    /// b.
+    pub intercept: f64,
+    /// λ, in units of w·x.
+    pub lambda: f64,
+}
+
+/// What is given besides the parameters.
+#[derive(Default, Clone, Copy)]
+pub struct PassesGiven<'a> {
+    /// s_i ≥ 0; 1 if none. An example of weight 0 is scored and otherwise ignored.
+    pub weights: Option<&'a [f64]>,
+    /// Divides feature j by this number before all else; the answer is for raw features again.
+    pub divisors: Option<&'a [f64]>,
+    /// Where to start; 0 if none.
+    pub start: Option<Start<'a>>,
+    /// Told of every pass.
+    pub progress: Option<&'a (dyn Fn(&PassPoint) + Sync)>,
+}
+
+/// One pass, for whoever watches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PassPoint {
+    /// From 1.
+    pub pass: usize,
+    /// P after it, of the weights that would be saved, with the best λ.
+    pub objective: f64,
+    /// Their AUC on the training data, by sample weights if there are any.
+    pub auc: f64,
+}
+
+/// Why the passes ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// P changed by less than the tolerance. No proof of a minimum.
+    Converged,
+    /// The passes ran out.
+    MaxPasses,
+}
+
+/// Where the passes led. P in mean form.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// For the raw features.
+    pub weights: Vec<f64>,
+    /// b, 0 without.
+    pub intercept: f64,
+    /// The interval of λ that minimise P at these weights (E1), in units of w·x.
+    pub lambda: [f64; 2],
+    /// P there.
+    pub objective: f64,
+    /// Examples tied at λ, as in [`ba_ubauc::Fit`](crate::solver::ba_ubauc::Fit).
+    pub tied: usize,
+    /// Passes made.
+    pub passes: usize,
+    /// Why they ended.
+    pub stop: Stop,
+    /// Every pass.
+    pub trace: Vec<PassPoint>,
+    /// w·x of every example.
+    pub scores: Vec<f64>,
+}
+
+/// Passes until P stands still or `passes` are made.
+pub fn fit(
+    data: &Dataset,
+    given: &PassesGiven<'_>,
+    params: &OlUbaucParams,
+    passes: &Passes,
+) -> Result<Fit> {
+    passes.check()?;
+    let mut run = Run::new(data, given, params, passes.shuffle)?;
+    let mut trace: Vec<PassPoint> = Vec::new();
+    loop {
+        run.pass()?;
+        let look = run.look()?;
+        let point = PassPoint {
+            pass: run.passes,
+            objective: look.objective,
+            auc: run.auc(&look.scores)?,
+        };
+        let change = trace
+            .last()
+            .map(|last| (last.objective - point.objective).abs());
+        trace.push(point);
+        if let Some(progress) = given.progress {
+            progress(&point);
+        }
+        let still = change.is_some_and(|change| change < passes.tolerance * point.objective.abs());
+        if still || run.passes == passes.passes {
+            let stop = if still {
+                Stop::Converged
+            } else {
+                Stop::MaxPasses
+            };
+            return Ok(run.finish(look, trace, stop));
+        }
+    }
+}
+
+/// The rows, made ready, and where the learner stands.
+pub struct Run<'a> {
+    data: &'a Dataset,
+    given: PassesGiven<'a>,
+    params: OlUbaucParams,
+    /// Divided.
+    rows: Cow<'a, Rows>,
+    /// ‖x‖² of each.
+    norms: Vec<f64>,
+    totals: ClassWeights,
+    order: Vec<u32>,
+    random: Option<Pcg64>,
+    iterate: Iterate,
+    passes: usize,
+}
+
+/// What is found at the weights that would be saved.
+struct Look {
+    /// Of the divided features.
+    weights: Vec<f64>,
+    scores: Vec<f64>,
+    lambda: [f64; 2],
+    objective: f64,
+}
+
+impl<'a> Run<'a> {
+    /// Makes the rows ready.
+    pub fn new(
+        data: &'a Dataset,
+        given: &PassesGiven<'a>,
+        params: &OlUbaucParams,
+        shuffle: Option<u64>,
+    ) -> Result<Run<'a>> {
+        params.check()?;
+        let (weights, divisors) = (given.weights, given.divisors);
+        let batch = Given {
+            weights,
+            divisors,
+            progress: None,
+        };
+        check_given(data, &batch)?;
+        let totals = totals(data, weights);
+        refuse_one_class(totals, data)?;
+        let rows = divided(data.rows(), divisors)?;
+        let n = rows.len();
+        let Ok(count) = u32::try_from(n) else {
+            let what = "more than 2^32 examples";
+            return Err(Error::Numerical { what });
+        };
+        let square = |i: usize| rows.row(i).entries().map(|(_, x)| x * x).sum();
+        let norms = (0..n).into_par_iter().map(square).collect();
+        Ok(Run {
+            data,
+            given: *given,
+            params: *params,
+            norms,
+            totals,
+            order: (0..count).collect(),
+            random: shuffle.map(Pcg64::seed_from_u64),
+            iterate: first(&rows, given)?,
+            rows,
+            passes: 0,
+        })
+    }
+
+    /// One step on every example of a weight above 0.
+    pub fn pass(&mut self) -> Result<()> {
+        if let Some(random) = &mut self.random {
+            self.order.shuffle(random);
+        }
+        let after = self.params.average;
+        let averaging = after.is_some_and(|after| self.passes as u64 >= after);
+        let factor = |positive| class_factor(self.params.least_squares, self.totals, positive);
+        let factors = [factor(false), factor(true)];
+        let positive = self.data.positive();
+        for &i in &self.order {
+            let i = i as usize;
+            let weight = self.given.weights.map_or(1.0, |weights| weights[i]);
+            if weight == 0.0 {
+                continue;
+            }
+            let row = self.rows.row(i);
+            let example = Example {
+                y: if positive[i] { 1.0 } else { -1.0 },
+                weight,
+                factor: factors[usize::from(positive[i])],
+                score: self.iterate.weights.dot(row),
+                norm_sq: self.norms[i],
+            };
+            let advance = self.iterate.advance(&self.params, example, averaging)?;
+            self.iterate.weights.add(advance.delta, row);
+        }
+        self.passes += 1;
+        Ok(())
+    }
+
+    /// P at the weights that would be saved now, with the best λ.
+    pub fn objective(&self) -> Result<f64> {
+        self.look().map(|look| look.objective)
+    }
+
+    fn look(&self) -> Result<Look> {
+        let weights: Vec<f64> = (0..self.rows.cols())
+            .map(|j| self.iterate.weight(j))
+            .collect();
+        let score = |i: usize| self.rows.row(i).dot(&weights);
+        let scores: Vec<f64> = (0..self.rows.len()).into_par_iter().map(score).collect();
+        let ones;
+        let sample = match self.given.weights {
+            Some(weights) => weights,
+            None => {
+                ones = vec![1.0; scores.len()];
+                &ones
+            }
+        };
+        let lambda = threshold(&scores, sample, self.totals.pos);
+        let middle = 0.5 * (lambda[0] + lambda[1]);
+        let chunk = Chunk {
+            scores: &scores,
+            positive: self.data.positive(),
+            weights: self.given.weights,
+        };
+        let sums = Sums::of(chunk, middle, self.iterate.mean_intercept())?;
+        let objective = Objective {
+            beta: self.params.beta,
+            gamma: self.params.gamma,
+            least_squares: self.params.least_squares,
+        };
+        let objective = objective.value(&sums, dot(&weights, &weights));
+        if !objective.is_finite() {
+            let what = "the objective is not finite; scale the features";
+            return Err(Error::Numerical { what });
+        }
+        Ok(Look {
+            weights,
+            scores,
+            lambda,
+            objective,
+        })
+    }
+
+    fn auc(&self, scores: &[f64]) -> Result<f64> {
+        let positive = self.data.positive();
+        match self.given.weights {
+            Some(weights) => weighted_auc(scores, positive, weights).map(|found| found.auc),
+            None => auc(scores, positive).map(|found| found.auc),
+        }
+    }
+
+    fn finish(self, look: Look, trace: Vec<PassPoint>, stop: Stop) -> Fit {
+        let mut weights = look.weights;
+        for (j, w) in weights.iter_mut().enumerate() {
+            *w /= self.given.divisors.map_or(1.0, |divisors| divisors[j]);
+        }
+        let middle = 0.5 * (look.lambda[0] + look.lambda[1]);
+        let counts = |i: usize| self.given.weights.is_none_or(|weights| weights[i] > 0.0);
+        let scores = look.scores.iter().enumerate();
+        let tied = scores
+            .filter(|&(i, z)| (z - middle).abs() <= TIED && counts(i))
+            .count();
+        Fit {
+            weights,
+            intercept: self.iterate.mean_intercept(),
+            lambda: look.lambda,
+            objective: look.objective,
+            tied,
+            passes: self.passes,
+            stop,
+            trace,
+            scores: look.scores,
+        }
+    }
+}
+
+/// Σ s_i by class.
+fn totals(data: &Dataset, weights: Option<&[f64]>) -> ClassWeights {
+    let mut totals = ClassWeights::default();
+    for (i, &positive) in data.positive().iter().enumerate() {
+        let weight = weights.map_or(1.0, |weights| weights[i]);
+        *(if positive {
+            &mut totals.pos
+        } else {
+            &mut totals.neg
+        }) += weight;
+    }
+    totals
+}
+
+/// x_ij/r_j; a copy only where there is something to divide by.
+pub(super) fn divided<'a>(rows: &'a Rows, divisors: Option<&[f64]>) -> Result<Cow<'a, Rows>> {
+    let Some(divisors) = divisors else {
+        return Ok(Cow::Borrowed(rows));
+    };
+    let d = rows.cols();
+    let rows = match rows {
+        Rows::Dense(dense) => {
+            let quotient = |(at, x): (usize, &f64)| x / divisors[at % d];
+            let values = dense.values().iter().enumerate().map(quotient);
+            Rows::Dense(Dense::new(values.collect(), rows.len(), d)?)
+        }
+        Rows::Csr(csr) => {
+            let entries = csr.indices().iter().zip(csr.values());
+            let values = entries.map(|(&j, x)| x / divisors[j as usize]).collect();
+            let (indptr, indices) = (csr.indptr().to_vec(), csr.indices().to_vec());
+            Rows::Csr(Csr::new(indptr, indices, values, d)?)
+        }
+    };
+    Ok(Cow::Owned(rows))
+}
+
+fn first(rows: &Rows, given: &PassesGiven<'_>) -> Result<Iterate> {
+    let mut iterate = Iterate::new(rows.cols());
+    let Some(start) = given.start else {
+        return Ok(iterate);
+    };
+    let (expected, got) = (rows.cols(), start.weights.len());
+    if expected != got {
+        let what = "weights to start from";
+        return Err(Error::Length {
+            what,
+            expected,
+            got,
+        });
+    }
+    for (j, (pair, w)) in iterate
+        .weights
+        .pairs
+        .iter_mut()
+        .zip(start.weights)
+        .enumerate()
+    {
+        pair[0] = w * given.divisors.map_or(1.0, |divisors| divisors[j]);
+    }
+    iterate.weights.make_norm();
+    iterate.lambda = start.lambda;
+    iterate.intercept = start.intercept;
+    let numbers = [iterate.weights.norm_sq, start.lambda, start.intercept];
+    if numbers.iter().any(|x| !x.is_finite()) {
+        let what = "the weights to start from are not finite, or too large";
+        return Err(Error::Numerical { what });
+    }
+    Ok(iterate)
+}
