@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod every_command;
+mod learn;
 mod predict;
 mod process;
 mod train;
