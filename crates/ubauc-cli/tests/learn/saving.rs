@@ -144,6 +144,30 @@ fn a_longer_file_and_a_pipe_that_goes_on_are_learned_on() {
 }
 
 #[test]
+fn a_bad_line_loses_nothing_that_came_before() {
+    let (directory, text) = learned(6_000, &[]);
+    let dir = directory.path();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[5_500] = "1 1:one";
+    let told = learn(
+        dir,
+        &lines.join("\n"),
+        &["--checkpoint", "ck", "--model", "m.json"],
+    );
+    assert!(
+        failure(&told).contains("<stdin>:5501:5"),
+        "{}",
+        stderr(&told)
+    );
+    assert!(!dir.join("m.json").exists());
+    let report = json(&resume(dir, &[]));
+    // Lines are read in pieces of 64 KiB; those before the piece of the bad one are learned.
+    let at = report["resumed_at"].as_u64().unwrap();
+    assert!((4_000..5_500).contains(&at), "{at}");
+    same_file(dir, "m.json", "whole.json");
+}
+
+#[test]
 fn scores_in_a_file_are_cut_at_the_checkpoint() {
     let words = ["--predict", "--output", "s.csv"];
     let (directory, text) = learned(1_500, &words);
