@@ -5,7 +5,7 @@ use std::fmt;
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::Output;
-use crate::{bound, compare, data, demo, evaluate, predict, train, tune};
+use crate::{bound, compare, data, demo, evaluate, learn, predict, train, tune};
 
 /// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
 /// univariate bound of AUC risk.
@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     /// Learn a linear scoring function, with a proof of how good it is
     Train(train::TrainArgs),
+    /// Learn from a stream, one example at a time, in memory that does not grow with it
+    Learn(learn::LearnArgs),
     /// Score examples with a model, as they come
     Predict(predict::PredictArgs),
     /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval

@@ -22,7 +22,7 @@ pub(crate) struct FormatArgs {
     format: Option<FormatName>,
     /// Column of the labels (CSV, Parquet)
     #[arg(long, value_name = "COLUMN", default_value = "label")]
-    label: String,
+    pub(crate) label: String,
     /// Byte between CSV fields, \t for a tab [default: the commonest of , ; tab | in the header]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<u8>,
@@ -31,7 +31,7 @@ pub(crate) struct FormatArgs {
     no_header: bool,
     /// svmlight indices start at 0, not at 1
     #[arg(long)]
-    zero_based: bool,
+    pub(crate) zero_based: bool,
     /// Refuse lines longer than this many bytes
     #[arg(long, value_name = "BYTES", default_value_t = read::MAX_LINE)]
     max_line: usize,
@@ -141,6 +141,15 @@ impl FormatArgs {
             }
         };
         let options = ReadOptions {
+            progress: Some(&advance),
+            ..self.options(wanted)
+        };
+        read(&options)
+    }
+
+    /// The options typed.
+    pub(crate) fn options(&self, wanted: Wanted) -> ReadOptions<'static> {
+        ReadOptions {
             format: self.format.map(|name| match name {
                 FormatName::Svmlight => Format::Svmlight,
                 FormatName::Csv => Format::Csv,
@@ -155,9 +164,8 @@ impl FormatArgs {
             no_header: self.no_header,
             zero_based: self.zero_based,
             max_line: self.max_line,
-            progress: Some(&advance),
-        };
-        read(&options)
+            progress: None,
+        }
     }
 }
 

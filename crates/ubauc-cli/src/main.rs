@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod input;
+mod learn;
 mod output;
 mod predict;
 mod progress;
@@ -50,6 +51,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
+        Command::Learn(args) => learn::run(args, output),
         Command::Tune(args) => tune::run(args, cli.common.seed, output),
         Command::Data(args) => data::run(args, cli.common.seed, output),
     }
@@ -68,8 +70,11 @@ fn message(error: &anyhow::Error) -> String {
     text
 }
 
-/// 2 for what was typed wrong, 1 for what went wrong.
+/// 2 for what was typed wrong, 1 for what went wrong, 128 and its number for a signal.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
+    if let Some(stopped) = error.downcast_ref::<learn::Stopped>() {
+        return ExitCode::from(stopped.exit_code());
+    }
     let typed = error.chain().any(|cause| {
         let of_library = cause.downcast_ref::<ubauc::Error>();
         cause.is::<WrongUsage>() || matches!(of_library, Some(ubauc::Error::Parameter { .. }))

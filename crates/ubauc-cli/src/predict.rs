@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::data::hash::hashed;
 use ubauc::model::LinearModel;
 use ubauc::read::{self, Batch};
 
@@ -52,6 +53,27 @@ pub(crate) struct PredictArgs {
     missing_zero: bool,
     #[command(flatten)]
     format: FormatArgs,
+}
+
+impl PredictArgs {
+    /// The first line written.
+    fn head(&self) -> &'static str {
+        if self.classes {
+            "score,class\n"
+        } else {
+            "score\n"
+        }
+    }
+
+    /// The columns of the model, by name if it has names.
+    fn wanted(&self, model: &LinearModel) -> Wanted {
+        Wanted {
+            columns: (!model.names.is_empty()).then(|| model.names.clone()),
+            missing_zero: self.missing_zero,
+            notice_others: true,
+            ..Wanted::default()
+        }
+    }
 }
 
 /// One batch, ready to be written.
@@ -103,17 +125,19 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     }
     let path = &args.input.file;
     scoring::refuse_overwriting(&args.output, &[path, &args.model], "--output")?;
-    let mut model = scoring::load(&args.model)?.model;
+    let saved = scoring::load(&args.model)?;
+    let hash_bits = scoring::hash_bits(&saved);
+    let mut model = saved.model;
     model.threshold = args.threshold.unwrap_or(model.threshold);
     let quoted = model.classes.each_ref().map(|class| csv_field(class));
     let quoted = args.classes.then_some(&quoted);
-    let each = |batch: Batch| Scored::new(batch, &model, quoted);
-    let wanted = Wanted {
-        columns: (!model.names.is_empty()).then(|| model.names.clone()),
-        missing_zero: args.missing_zero,
-        notice_others: true,
-        ..Wanted::default()
+    let each = |mut batch: Batch| -> Result<Scored, ubauc::Error> {
+        if let Some(bits) = hash_bits {
+            batch.rows = hashed(&batch.rows, bits)?;
+        }
+        Ok(Scored::new(batch, &model, quoted))
     };
+    let wanted = args.wanted(&model);
     let d = model.weights.len();
     let mut file = AtomicFile::create(&args.output)?;
     let mut told = HashSet::new();
@@ -125,7 +149,8 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
         output: args.output.clone(),
     };
     let (mut header, mut wide) = (false, 0);
-    let take = |scored: Scored| -> Result<()> {
+    let take = |scored: Result<Scored, ubauc::Error>| -> Result<()> {
+        let scored = scored.with_context(|| path.display().to_string())?;
         for notice in scored.batch_notices.iter() {
             if told.insert(notice.clone()) {
                 output.note(format!("note: {}: {notice}", path.display()));
@@ -148,12 +173,7 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
         }
         if !header {
             header = true;
-            let head: &[u8] = if args.classes {
-                b"score,class\n"
-            } else {
-                b"score\n"
-            };
-            file.put(head)?;
+            file.put(args.head().as_bytes())?;
         }
         file.put(scored.text.as_bytes())?;
         if to_stdout {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use ubauc::data::dataset::Examples;
+use ubauc::data::hash::hashed;
 use ubauc::data::labels::{Binary, Choice, Labels};
 use ubauc::model::scores;
 use ubauc::model_file::SavedModel;
@@ -16,6 +17,15 @@ use crate::output::Output;
 pub(crate) const POSITIVE_CLASSES: &str = "positive_classes";
 /// … and those that are negative.
 pub(crate) const NEGATIVE_CLASSES: &str = "negative_classes";
+
+/// Parameter of a model whose features are hashed: into two to the power of this many columns.
+pub(crate) const HASH_BITS: &str = "hash_bits";
+
+/// The bits that a model hashes its features to.
+pub(crate) fn hash_bits(saved: &SavedModel) -> Option<u32> {
+    let bits = saved.parameters.get(HASH_BITS)?.as_u64()?;
+    u32::try_from(bits).ok()
+}
 
 /// Loads a model, in words that say which option named it.
 pub(crate) fn load(path: &Path) -> Result<SavedModel> {
@@ -37,7 +47,7 @@ pub(crate) fn refuse_overwriting(written: &Path, read: &[&Path], option: &str) -
 }
 
 /// The weights in the order of the file's columns, where both have names.
-fn aligned(saved: &SavedModel, names: &[String], path: &Path) -> Result<Vec<f64>> {
+pub(crate) fn aligned(saved: &SavedModel, names: &[String], path: &Path) -> Result<Vec<f64>> {
     let model = &saved.model;
     if names.is_empty() || model.names.is_empty() || names == model.names {
         return Ok(model.weights.clone());
@@ -56,7 +66,7 @@ fn aligned(saved: &SavedModel, names: &[String], path: &Path) -> Result<Vec<f64>
 pub(crate) fn check_width(saved: &SavedModel, examples: &Examples, path: &Path) -> Result<()> {
     let (known, found) = (saved.model.weights.len(), examples.rows.cols());
     let by_number = !examples.names.is_empty() && saved.model.names.is_empty();
-    if by_number && found < known {
+    if by_number && found < known && hash_bits(saved).is_none() {
         bail!(
             "{}: {found} feature columns; the model has {known} features",
             path.display()
@@ -95,6 +105,11 @@ pub(crate) fn score_file(
     let mut columns = Vec::new();
     for saved in &models {
         check_width(saved, &examples, path)?;
+        if let Some(bits) = hash_bits(saved) {
+            let rows = hashed(&examples.rows, bits).with_context(|| path.display().to_string())?;
+            columns.push(scores(&saved.model.weights, saved.model.intercept, &rows));
+            continue;
+        }
         let weights = aligned(saved, &examples.names, path)?;
         note_beyond(weights.len(), examples.rows.cols(), path, output);
         columns.push(scores(&weights, saved.model.intercept, &examples.rows));

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use crate::process::{command, stdout, success, ubauc, wrong_usage};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 12] = [
     &["demo"],
     &["train"],
     &["predict"],
+    &["learn"],
     &["evaluate"],
     &["compare"],
     &["bound"],

@@ -10,6 +10,7 @@ mod demo;
 mod evaluate;
 mod every_command;
 mod killed;
+mod learn;
 mod optimum;
 mod predict;
 mod process;

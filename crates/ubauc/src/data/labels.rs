@@ -231,6 +231,11 @@ impl Dictionary {
         }
     }
 
+    /// The texts, by their codes.
+    pub(crate) fn texts(&self) -> &[Box<[u8]>] {
+        &self.texts
+    }
+
     /// A new code; `None` when there are too many to be classes.
     pub(crate) fn insert(&mut self, text: &[u8]) -> Option<u32> {
         if self.texts.len() >= MAX_CLASSES {

@@ -2,6 +2,7 @@
 
 pub mod dataset;
 pub mod generate;
+pub mod hash;
 pub mod labels;
 pub mod rows;
 pub mod scale;

@@ -130,7 +130,7 @@ fn csv_batches<T: Send, E: From<Error>>(
 }
 
 /// Enough to tell a compression by, without waiting for more than a line.
-fn first_bytes(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+pub(super) fn first_bytes(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     const MAGIC: usize = 6;
     let mut head = vec![0; 4096];
     let mut n = 0;

@@ -15,6 +15,7 @@ use csv::ByteRecord;
 use rayon::prelude::*;
 
 use super::blocks::{Block, Blocks, count};
+use super::classes::StreamClasses;
 use super::{ReadOptions, Wrong, insert_label, shown, shown_up_to, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
@@ -41,11 +42,13 @@ pub(super) struct Columns {
 }
 
 /// Are labels read?
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum Want {
     Labels,
     /// The column of labels is passed over, if there is one.
     NoLabels,
+    /// A field may be empty, and others are of classes known in advance.
+    StreamLabels(Arc<StreamClasses>),
 }
 
 impl Columns {
@@ -66,8 +69,12 @@ impl Columns {
         let must = |wanted: &String, what: &str| {
             place(wanted)?.ok_or_else(|| missing(&[wanted], what, &names, path, options))
         };
-        let label = match want {
+        let label = match &want {
             Want::Labels => Some(must(&options.label, "label")?),
+            Want::StreamLabels(classes) if !classes.optional => {
+                Some(must(&options.label, "label")?)
+            }
+            Want::StreamLabels(_) => place(&options.label)?,
             Want::NoLabels => names.iter().position(|n| *n == options.label),
         };
         let ignored = options
@@ -182,6 +189,11 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// The values record by record, the code of every label, the labels' texts.
+    pub(super) fn into_parts(self) -> (Vec<f64>, Vec<u32>, Dictionary, usize) {
+        (self.values, self.codes, self.dictionary, self.records)
+    }
+
     /// The features alone.
     pub(super) fn into_rows(self, columns: &Columns) -> Result<Rows> {
         let dense = Dense::new(self.values, self.records, columns.features.len())?;
@@ -210,6 +222,47 @@ pub(super) fn read_blocks(
     join(parts, columns, path)
 }
 
+/// The columns, the byte between fields, and the first block without its header.
+pub(super) fn open(
+    blocks: &mut Blocks<impl Read>,
+    want: Want,
+    path: &Path,
+    options: &ReadOptions<'_>,
+) -> Result<(Columns, u8, Block)> {
+    let head = blocks.peek()?;
+    if head.contains(&0) {
+        let what = "is not text; expected svmlight or CSV, perhaps compressed";
+        return Err(whole(path, what));
+    }
+    let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(head));
+    let Some(mut first) = blocks.next_block()? else {
+        return Err(whole(path, "the file is empty"));
+    };
+    let columns = header(&mut first, want, delimiter, path, options)?;
+    Ok((columns, delimiter, first))
+}
+
+/// From such a block on records are read in sequence: a quoted field may hold line ends.
+pub(super) fn has_quote(block: &Block) -> bool {
+    memchr::memchr(b'"', &block.text).is_some()
+}
+
+/// Reads a block without quotes; `None` if it has no records.
+pub(super) fn parse_block(
+    block: &Block,
+    delimiter: u8,
+    columns: &Columns,
+    path: &Path,
+) -> Result<Option<Part>> {
+    let mut whole_block = None;
+    let (text, line) = (WholeText::new(&block.text), block.first_line);
+    read_records(text, line, delimiter, columns, path, |part| {
+        whole_block = Some(part);
+        Ok::<(), Error>(())
+    })?;
+    Ok(whole_block)
+}
+
 /// Reads a stream of CSV text part by part: `convert` runs on all threads, `take` in order.
 pub(super) fn each_part<T: Send, E: From<Error>>(
     mut blocks: Blocks<impl Read>,
@@ -219,36 +272,21 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
     convert: impl Fn(Part, &Columns) -> Result<T> + Sync,
     mut take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<Columns, E> {
-    let head = blocks.peek()?;
-    if head.contains(&0) {
-        let what = "is not text; expected svmlight or CSV, perhaps compressed";
-        return Err(whole(path, what).into());
-    }
-    let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(head));
-    let Some(mut first) = blocks.next_block()? else {
-        return Err(whole(path, "the file is empty").into());
-    };
-    let columns = header(&mut first, want, delimiter, path, options)?;
-    let has_quote = |block: &Block| memchr::memchr(b'"', &block.text).is_some();
+    let (columns, delimiter, first) = open(&mut blocks, want, path, options)?;
     let mut batch = blocks.divide(first);
     while !batch.is_empty() {
         let quote = batch.iter().position(has_quote);
         let quoted = batch.split_off(quote.unwrap_or(batch.len()));
-        let parsed: Vec<Result<Vec<T>>> = batch
+        let parsed: Vec<Result<Option<T>>> = batch
             .par_iter()
             .map(|block| {
-                let (text, line) = (WholeText::new(&block.text), block.first_line);
-                let mut made = Vec::new();
-                read_records(text, line, delimiter, &columns, path, |part| {
-                    made.push(convert(part, &columns)?);
-                    Ok::<(), Error>(())
-                })?;
-                Ok(made)
+                let part = parse_block(block, delimiter, &columns, path)?;
+                part.map(|part| convert(part, &columns)).transpose()
             })
             .collect();
         // In order, so that the first error of the file is the one told.
         for made in parsed {
-            made?.into_iter().try_for_each(&mut take)?;
+            made?.map_or(Ok(()), &mut take)?;
         }
         if let Some(first_line) = quoted.first().map(|block| block.first_line) {
             let text = quoted.into_iter().flat_map(|block| block.text).collect();
@@ -263,7 +301,7 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
 }
 
 /// Reads the rest of a stream in sequence, from a text with a quote on.
-fn read_rest<E: From<Error>>(
+pub(super) fn read_rest<E: From<Error>>(
     text: VecDeque<u8>,
     first_line: u64,
     delimiter: u8,
@@ -418,11 +456,13 @@ fn add_record(
             format!("{fields} fields, the header has {expected}"),
         ));
     }
-    if let (Want::Labels, Some(at)) = (columns.want, columns.label) {
+    if let Some(at) = columns.label.filter(|_| columns.want != Want::NoLabels) {
         let label = record[at].trim_ascii();
         let code = match part.dictionary.find(label) {
             Some(code) => code,
-            None => new_label(&mut part.dictionary, label).map_err(|what| (at, what))?,
+            None => {
+                new_label(&mut part.dictionary, label, &columns.want).map_err(|what| (at, what))?
+            }
         };
         part.codes.push(code);
     }
@@ -441,7 +481,19 @@ fn add_record(
     Ok(())
 }
 
-fn new_label(dictionary: &mut Dictionary, label: &[u8]) -> std::result::Result<u32, String> {
+fn new_label(
+    dictionary: &mut Dictionary,
+    label: &[u8],
+    want: &Want,
+) -> std::result::Result<u32, String> {
+    if let Want::StreamLabels(classes) = want {
+        if StreamClasses::is_unlabelled(label) {
+            return insert_label(dictionary, label);
+        }
+        if !is_missing(label) {
+            classes.side(label)?;
+        }
+    }
     if is_missing(label) {
         return Err(format!("the label is missing ({})", shown(label)));
     }

@@ -6,10 +6,12 @@
 
 mod batches;
 mod blocks;
+mod classes;
 mod csv;
 mod decompress;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod stream;
 mod svmlight;
 
 use std::fs::File;
@@ -21,8 +23,10 @@ use crate::data::labels::{Dictionary, MAX_CLASSES};
 use crate::{Error, Result};
 pub use batches::{Batch, batches, batches_from};
 use blocks::{BOM, Blocks};
+pub use classes::StreamClasses;
 use csv::Want;
 use decompress::Compression;
+pub use stream::{LabelledBatch, LabelledStream, Next, StreamOptions};
 
 /// A line may be this long unless the options say otherwise. A row of half a million features fits.
 pub const MAX_LINE: usize = 8 << 20;

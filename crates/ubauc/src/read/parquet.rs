@@ -89,6 +89,7 @@ fn read_columns(
         .iter()
         .map(|column| column.path().string())
         .collect();
+    let wants_labels = want == Want::Labels;
     let columns = Columns::find(names, want, path, options)?;
     let mut dictionary = Dictionary::default();
     let mut codes = Vec::new();
@@ -99,7 +100,7 @@ fn read_columns(
         let group = reader.get_row_group(group).map_err(broken)?;
         let first_row = codes.len();
         let place = Place { path, first_row };
-        match columns.label.filter(|_| want == Want::Labels) {
+        match columns.label.filter(|_| wants_labels) {
             Some(label) => label_column(&*group, label, &place, &mut dictionary, &mut codes)?,
             None => no_labels(&*group, &columns, &place, &mut dictionary, &mut codes)?,
         }

@@ -115,6 +115,12 @@ impl Arrays {
         self.values.extend_from_slice(&block.values);
     }
 
+    /// The label codes and rows of one block that has no gaps.
+    pub(super) fn into_one(self, cols: usize) -> (Vec<u32>, Csr) {
+        let csr = Csr::from_checked(self.indptr, self.indices, self.values, cols);
+        (self.codes, csr)
+    }
+
     /// Closes the gaps of blocks that held less than their room (comments, empty lines), counts
     /// the row ends from the start of the file, and joins the labels.
     pub(super) fn finish(
@@ -155,7 +161,7 @@ impl Arrays {
         let cols = filled.iter().map(|block| block.cols).max().unwrap_or(0);
         let mut notices = Vec::new();
         if filled.iter().any(|block| block.qid) {
-            notices.push("qid: is ignored; AUC here is over all pairs, not within queries".into());
+            notices.push(super::QID_NOTICE.into());
         }
         let dictionaries: Vec<(Dictionary, usize)> = filled
             .into_iter()

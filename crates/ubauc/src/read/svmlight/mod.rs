@@ -22,11 +22,17 @@ use rayon::prelude::*;
 
 use super::ReadOptions;
 use super::blocks::{BLOCK, BOM, Block, Blocks, count, too_long};
+use super::classes::StreamClasses;
 use crate::data::dataset::Examples;
-use crate::data::labels;
+use crate::data::labels::{self, Dictionary};
+use crate::data::rows::Csr;
 use crate::{Error, Result};
 use arrays::{Arrays, Room};
-use parse::{Filled, Slots, parse};
+use parse::{Filled, Judge, Slots, must_be_number, parse};
+
+/// Said of a file that has them.
+pub(super) const QID_NOTICE: &str =
+    "qid: is ignored; AUC here is over all pairs, not within queries";
 
 /// Does a text begin like svmlight? Judged by its first line that is not empty or a comment; a
 /// text without one is taken for svmlight without examples.
@@ -48,7 +54,7 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
         .filter(|token| !token.is_empty());
     let label = tokens
         .next()
-        .is_some_and(|label| fast_float2::parse::<f64, _>(label).is_ok());
+        .is_some_and(|label| label == b"?" || fast_float2::parse::<f64, _>(label).is_ok());
     // A cut head may end within a token, so the first one after the label must do.
     match tokens.next() {
         None => label,
@@ -119,7 +125,7 @@ pub(super) fn read_file(
                 buffer.push(b'\n');
             }
             options.advance(span.len as u64);
-            parse(buffer, line, options, slots).map_err(|wrong| wrong.at(path))
+            parse(buffer, line, options, &must_be_number, slots).map_err(|wrong| wrong.at(path))
         })
         .collect();
     // The first error in the file, whichever thread met one first.
@@ -256,7 +262,7 @@ pub(super) fn read_blocks(
             }
         });
         let one = |(number, block): (usize, Result<Block>)| {
-            let part = block.and_then(|block| parse_block(block, path, options));
+            let part = block.and_then(|block| parse_block(block, path, options, &must_be_number));
             failed.fetch_or(part.is_err(), Ordering::Relaxed);
             (number, part)
         };
@@ -300,7 +306,7 @@ pub(super) fn each_block<T: Send, E: From<Error>>(
         let parsed: Vec<Result<Option<T>>> = batch
             .into_par_iter()
             .map(|block| {
-                let (arrays, room, filled) = parse_block(block, &path, options)?;
+                let (arrays, room, filled) = parse_block(block, &path, options, &must_be_number)?;
                 if filled.rows == 0 {
                     return Ok(None);
                 }
@@ -317,15 +323,51 @@ pub(super) fn each_block<T: Send, E: From<Error>>(
 /// A block, parsed.
 type Part = (Arrays, Room, Filled);
 
-fn parse_block(mut block: Block, path: &Path, options: &ReadOptions<'_>) -> Result<Part> {
+/// One block of a stream by itself: its rows, the code of each label, and the labels' texts.
+pub(super) struct OneBlock {
+    pub(super) rows: Csr,
+    pub(super) codes: Vec<u32>,
+    pub(super) dictionary: Dictionary,
+    /// A `qid:` was met.
+    pub(super) qid: bool,
+}
+
+/// Parses a block whose labels are as a stream has them: of known classes, or `?`.
+pub(super) fn labelled_block(
+    block: Block,
+    path: &Path,
+    options: &ReadOptions<'_>,
+    classes: &StreamClasses,
+) -> Result<OneBlock> {
+    let judge = |label: &[u8]| match classes.side(label) {
+        Ok(None) => Ok(()),
+        Ok(Some(_)) => must_be_number(label),
+        Err(what) => must_be_number(label).and(Err(what)),
+    };
+    let (arrays, _, filled) = parse_block(block, path, options, &judge)?;
+    let (codes, rows) = arrays.into_one(filled.cols);
+    Ok(OneBlock {
+        rows,
+        codes,
+        dictionary: filled.dictionary,
+        qid: filled.qid,
+    })
+}
+
+fn parse_block(
+    mut block: Block,
+    path: &Path,
+    options: &ReadOptions<'_>,
+    judge: Judge<'_>,
+) -> Result<Part> {
     let room = Room::for_text(&block.text);
     if !block.text.ends_with(b"\n") {
         block.text.push(b'\n');
     }
     let mut arrays = Arrays::new(std::iter::once(room));
     let slots = arrays.slots(std::iter::once(room)).swap_remove(0);
-    let filled =
-        parse(&block.text, block.first_line, options, slots).map_err(|wrong| wrong.at(path))?;
+    let filled = parse(&block.text, block.first_line, options, judge, slots)
+        .map_err(|wrong| wrong.at(path))?;
     arrays.truncate(&filled);
     let room = Room {
         rows: filled.rows,

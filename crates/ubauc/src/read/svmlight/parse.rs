@@ -31,6 +31,9 @@ pub(super) struct Filled {
     pub(super) qid: bool,
 }
 
+/// Says what is wrong with a label; asked once for every label that a block has.
+pub(super) type Judge<'a> = &'a dyn Fn(&[u8]) -> Result<(), String>;
+
 /// What is wrong, and the byte of the block it begins at.
 type Fault = (usize, String);
 
@@ -39,6 +42,7 @@ pub(super) fn parse(
     text: &[u8],
     first_line: u64,
     options: &ReadOptions<'_>,
+    judge: Judge<'_>,
     mut slots: Slots<'_>,
 ) -> Result<Filled, Wrong> {
     debug_assert!(text.is_empty() || text.ends_with(b"\n"));
@@ -51,10 +55,12 @@ pub(super) fn parse(
             at += 1;
         }
         if !ends_row(text[at]) {
-            at = row(text, at, first_index, &mut slots, &mut filled).map_err(|(at, what)| {
-                let column = (at - line_start + 1) as u64;
-                Wrong { line, column, what }
-            })?;
+            at = row(text, at, first_index, judge, &mut slots, &mut filled).map_err(
+                |(at, what)| {
+                    let column = (at - line_start + 1) as u64;
+                    Wrong { line, column, what }
+                },
+            )?;
         }
         // A comment may follow.
         at += memchr::memchr(b'\n', &text[at..]).map_or(text.len() - at, |end| end + 1);
@@ -72,13 +78,16 @@ fn row(
     text: &[u8],
     mut at: usize,
     first_index: u64,
+    judge: Judge<'_>,
     slots: &mut Slots<'_>,
     filled: &mut Filled,
 ) -> Result<usize, Fault> {
     let label = token(text, at);
     let code = match filled.dictionary.find(label) {
         Some(code) => code,
-        None => new_label(&mut filled.dictionary, label).map_err(|what| (at, what))?,
+        None => judge(label)
+            .and_then(|()| insert_label(&mut filled.dictionary, label))
+            .map_err(|what| (at, what))?,
     };
     at += label.len();
     let mut entries = filled.entries;
@@ -151,21 +160,21 @@ fn token(text: &[u8], at: usize) -> &[u8] {
     &rest[..end]
 }
 
-/// A label that this block has not met before.
-fn new_label(dictionary: &mut Dictionary, label: &[u8]) -> Result<u32, String> {
-    if labels::number(label).is_none() {
-        return Err(if label.contains(&b',') {
-            format!(
-                "label {} is a list; one label a line is expected",
-                shown(label)
-            )
-        } else if label.contains(&b':') {
-            format!("line begins with {}; expected a label first", shown(label))
-        } else {
-            format!("label {} is not a finite number", shown(label))
-        });
+/// svmlight's labels are numbers.
+pub(super) fn must_be_number(label: &[u8]) -> Result<(), String> {
+    if labels::number(label).is_some() {
+        return Ok(());
     }
-    insert_label(dictionary, label)
+    Err(if label.contains(&b',') {
+        format!(
+            "label {} is a list; one label a line is expected",
+            shown(label)
+        )
+    } else if label.contains(&b':') {
+        format!("line begins with {}; expected a label first", shown(label))
+    } else {
+        format!("label {} is not a finite number", shown(label))
+    })
 }
 
 /// The number that begins at `at`, and where it ends.

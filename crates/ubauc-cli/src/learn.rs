@@ -1,0 +1,345 @@
+//! `ubauc learn`: a linear scoring function from a stream, one example at a time, in memory that
+//! does not grow with it.
+//!
+//! An example is scored before it is learned, so the AUC of these scores is that of examples never
+//! seen. Whatever is counted (checkpoints, lines of progress, the trial of η₀) is counted in
+//! examples, never in batches or seconds: a run ends with the same bits however its input came, and
+//! however often it was stopped.
+
+mod checkpoint;
+mod model;
+mod options;
+mod report;
+mod scores;
+mod signals;
+mod state;
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use ubauc::read::{LabelledBatch, LabelledStream, Next};
+
+use crate::args::WrongUsage;
+use crate::output::{Output, thousands};
+use checkpoint::Store;
+use model::{InitialModel, saved_model, threshold};
+pub(crate) use options::LearnArgs;
+use report::{Clock, Report, Seconds, Teller};
+use scores::Scores;
+use signals::Signals;
+pub(crate) use signals::Stopped;
+use state::State;
+
+/// How long a signal may wait for its answer while no input comes.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+const ALGORITHM: &str = "ol-ubauc";
+
+pub(crate) fn run(args: &LearnArgs, output: Output) -> Result<()> {
+    let started = Instant::now();
+    args.refuse_early(output)?;
+    let signals = Signals::watch().context("cannot watch for signals")?;
+    let initial = args
+        .initial_model
+        .as_deref()
+        .map(InitialModel::load)
+        .transpose()?;
+    let settings = args.settings(initial.as_ref().map(|model| model.checksum.clone()));
+    let store = args
+        .saving
+        .checkpoint
+        .as_deref()
+        .map(Store::open)
+        .transpose()?;
+    let resumed = match &store {
+        Some(store) if args.saving.resume => store.newest(output)?,
+        Some(store) => store.begin(args.saving.fresh).map(|()| None)?,
+        None => None,
+    };
+    let resumed_at = resumed.as_ref().map(|state| state.head.examples);
+    let scores_at = resumed.as_ref().map(|state| state.head.scores);
+    let state = match resumed {
+        Some(state) => {
+            same_settings(&state, &settings)?;
+            let at = thousands(state.head.examples);
+            output.note(format!("note: resumed after {at} examples"));
+            let (then, now) = (&state.head.input, args.file.display().to_string());
+            if *then != now {
+                output.note(format!("note: the input was {then}, and is {now} now"));
+            }
+            state
+        }
+        None => {
+            let input = args.file.display().to_string();
+            State::new(
+                &args.params(),
+                args.scale(),
+                args.finds_eta0(),
+                settings,
+                input,
+            )?
+        }
+    };
+    let mut run = Run {
+        args,
+        output,
+        state,
+        store,
+        scores: match args.predict {
+            true => Some(Scores::open(&args.output, scores_at)?),
+            false => None,
+        },
+        teller: {
+            let lines = args.progress.progress_json.as_deref();
+            Teller::open(lines, resumed_at.is_some(), output)?
+        },
+        clock: Clock {
+            started: Instant::now(),
+            before: resumed_at.unwrap_or(0),
+        },
+        initial: initial.filter(|_| resumed_at.is_none()),
+        skip: resumed_at.filter(|_| !args.saving.no_skip).unwrap_or(0),
+        told: HashSet::new(),
+    };
+    let stopped = run.take_all(&signals);
+    // Whatever ended it, what was learned is kept; but a disk that refused once is not asked again.
+    let at_start = resumed_at.unwrap_or(0) == run.state.head.examples && stopped.is_err();
+    let refused = stopped.as_ref().is_err_and(|error| error.is::<NotSaved>());
+    if !refused && !at_start {
+        run.save()?;
+    }
+    let stopped = stopped?;
+    run.finish(stopped, started, resumed_at)
+}
+
+/// The checkpoint could not be written.
+#[derive(Debug)]
+struct NotSaved;
+
+impl std::fmt::Display for NotSaved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the checkpoint cannot be written; the one before is untouched")
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    args: &'a LearnArgs,
+    output: Output,
+    state: State,
+    store: Option<Store>,
+    scores: Option<Scores>,
+    teller: Teller,
+    clock: Clock,
+    /// Taken with the first batch, when the names of the features are known.
+    initial: Option<InitialModel>,
+    /// Examples that the checkpoint knows.
+    skip: u64,
+    /// Notices, each once.
+    told: HashSet<String>,
+}
+
+impl Run<'_> {
+    /// To the end of the input, or a signal.
+    fn take_all(&mut self, signals: &Signals) -> Result<Option<Stopped>> {
+        let mut stream = LabelledStream::open(&self.args.file, self.args.stream());
+        loop {
+            if let Some(stopped) = signals.caught() {
+                return Ok(Some(stopped));
+            }
+            match stream.next(PATIENCE)? {
+                Next::Waiting => {}
+                Next::Batch(batch) => self.take(&batch, signals)?,
+                Next::End => break,
+            }
+            self.teller.live(&self.state, &self.clock);
+        }
+        let path = self.args.file.display();
+        if self.skip > 0 {
+            let all = self.state.head.examples;
+            let (found, all) = (thousands(all - self.skip), thousands(all));
+            bail!(
+                "{path}: ends after {found} examples, and the checkpoint stopped after {all}; is \
+                 this the same input? (--no-skip if it begins where the checkpoint stopped)"
+            );
+        }
+        if self.state.head.examples == 0 {
+            bail!("{path}: no examples in the file");
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, batch: &LabelledBatch, signals: &Signals) -> Result<()> {
+        let path = &self.args.file;
+        for notice in batch.notices.iter() {
+            if self.told.insert(notice.clone()) {
+                self.output
+                    .note(format!("note: {}: {notice}", path.display()));
+            }
+        }
+        if batch.rows.cols() > self.args.max_features && self.args.hash_bits.is_none() {
+            bail!(
+                "{}: a feature has the index {}, and the most is {}; hash the features \
+                 (--hash-bits B) or raise --max-features",
+                path.display(),
+                batch.rows.cols(),
+                self.args.max_features
+            );
+        }
+        self.know_names(batch)?;
+        let n = batch.rows.len();
+        let first = n.min(usize::try_from(self.skip).unwrap_or(usize::MAX));
+        self.skip -= first as u64;
+        if first < n && self.clock.before == self.state.head.examples {
+            // What was skipped took its time as well.
+            self.clock.started = Instant::now();
+        }
+        for i in first..n {
+            if signals.caught().is_some() {
+                break;
+            }
+            self.take_one(batch, i)?;
+        }
+        self.scores.as_mut().map_or(Ok(()), Scores::flush)
+    }
+
+    fn take_one(&mut self, batch: &LabelledBatch, i: usize) -> Result<()> {
+        let weight = batch.weights.as_ref().map_or(1.0, |weights| weights[i]);
+        let (row, label) = (batch.rows.row(i), batch.labels[i]);
+        if label == Some(false) && self.state.head.negative.is_none() {
+            self.state.head.negative = batch.negative.clone();
+        }
+        let score = self.state.take(row, label, weight).with_context(|| {
+            let number = thousands(self.state.head.examples + 1);
+            format!("{}: example {number}", self.args.file.display())
+        })?;
+        if let (Some(scores), Some(score)) = (&mut self.scores, score) {
+            scores.put(score)?;
+        }
+        let examples = self.state.head.examples;
+        if examples % self.args.progress.report_every == 0 {
+            self.teller.line(&mut self.state, &self.clock)?;
+        }
+        if examples % self.args.saving.every == 0 {
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the names of the features from the first batch, and the initial model with them.
+    fn know_names(&mut self, batch: &LabelledBatch) -> Result<()> {
+        let path = self.args.file.display();
+        if self.state.head.examples == 0 {
+            self.state.head.names = batch.names.to_vec();
+        } else if *self.state.head.names != *batch.names {
+            bail!("{path}: the columns are not those of the run that is resumed");
+        }
+        match self.initial.take() {
+            Some(initial) => initial.put_into(&mut self.state, self.args, self.output),
+            None => Ok(()),
+        }
+    }
+
+    /// The scores so far, then the checkpoint that knows of them.
+    fn save(&mut self) -> Result<()> {
+        if let Some(scores) = &mut self.scores {
+            self.state.head.scores = scores.sync()?;
+        }
+        let Some(store) = &self.store else {
+            return Ok(());
+        };
+        store.save(&self.state).context(NotSaved)
+    }
+
+    /// Writes the model and reports.
+    fn finish(
+        mut self,
+        stopped: Option<Stopped>,
+        started: Instant,
+        resumed_at: Option<u64>,
+    ) -> Result<()> {
+        let mut state = self.state.finished()?;
+        if let Some(path) = &self.args.model {
+            saved_model(self.args, &state).save(path)?;
+        }
+        self.teller.line(&mut state, &self.clock)?;
+        warn(&state, self.output);
+        let params = state.learner.params();
+        let report = Report {
+            algorithm: ALGORITHM,
+            n: state.head.examples,
+            n_pos: state.head.n_pos,
+            n_neg: state.head.n_neg,
+            unlabelled: state.head.unlabelled,
+            d: state.learner.cols(),
+            classes: self.args.class_names(state.head.negative.as_deref()),
+            beta: params.beta,
+            gamma: params.gamma,
+            eta0: params.eta0,
+            steps: state.learner.steps(),
+            lambda: threshold(&state),
+            progressive_auc: state.auc().map(Into::into),
+            seconds: Seconds {
+                total: started.elapsed().as_secs_f64(),
+            },
+            rows_per_second: self.clock.rows_per_second(&state),
+            resumed_at,
+            stop: stopped.as_ref().map_or("end", Stopped::name),
+            model: self.args.model.clone(),
+        };
+        drop(self.teller);
+        if self.args.uses_stdout() {
+            self.output.note(report.to_string().trim_end());
+        } else {
+            self.output.report(&report)?;
+        }
+        let Some(mut stopped) = stopped else {
+            return Ok(());
+        };
+        let n = thousands(state.head.examples);
+        stopped.how_to_resume = match self.store {
+            Some(_) => format!("saved after {n} examples; the same command with --resume goes on"),
+            None => format!("{n} examples were learned; --checkpoint DIR would let it go on"),
+        };
+        Err(stopped.into())
+    }
+}
+
+/// What a user should do something about.
+fn warn(state: &State, output: Output) {
+    let (n_pos, n_neg) = (state.head.n_pos, state.head.n_neg);
+    let missing = match (n_pos, n_neg) {
+        (0, 0) => "no example had a label",
+        (0, _) => "no positive example came",
+        (_, 0) => "no negative example came",
+        _ => return,
+    };
+    output.note(format!(
+        "warning: {missing}: there is no AUC, and the model tells nothing apart yet"
+    ));
+}
+
+/// A checkpoint goes on only as it began.
+fn same_settings(state: &State, typed: &BTreeMap<String, Value>) -> Result<()> {
+    let shown = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => "none".to_string(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let saved = &state.head.settings;
+    let names = typed.keys().chain(saved.keys());
+    let Some(name) = names
+        .into_iter()
+        .find(|name| typed.get(*name) != saved.get(*name))
+    else {
+        return Ok(());
+    };
+    let (now, then) = (shown(typed.get(name)), shown(saved.get(name)));
+    Err(WrongUsage(format!(
+        "--{name} is {now}, and was {then} in the run that is resumed; give the same options, or \
+         begin anew (--fresh)"
+    ))
+    .into())
+}

@@ -1,0 +1,209 @@
+//! Checkpoints: the state of a run in a directory, so that a killed run loses nothing.
+//!
+//! ```text
+//! "ubauc-ck"      the format
+//! version         u32, little-endian like all numbers here
+//! length          u64, of the payload
+//! payload         u64 length of the head, the head in JSON, the learner's bytes
+//! checksum        FNV-1a of all before, u64
+//! ```
+//!
+//! A file is written beside, made durable and renamed; then the directory is made durable. Names
+//! carry the number of examples, and the last two stay: a damaged one leaves the one before. A
+//! damaged file is set aside under another name, so that newer ones are never older by name.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use ubauc::atomic::AtomicFile;
+
+use super::state::{Head, State};
+use crate::args::WrongUsage;
+use crate::output::{Output, thousands};
+
+const MAGIC: &[u8; 8] = b"ubauc-ck";
+const VERSION: u32 = 1;
+const PREFIX: &str = "checkpoint-";
+const SUFFIX: &str = ".ubauc";
+/// How many stay.
+const KEPT: usize = 2;
+
+/// A directory of checkpoints.
+pub(super) struct Store {
+    directory: PathBuf,
+}
+
+impl Store {
+    /// The directory, made if there is none; what a killed run left half-written is removed.
+    pub(super) fn open(directory: &Path) -> Result<Store> {
+        fs::create_dir_all(directory)
+            .with_context(|| format!("--checkpoint {}", directory.display()))?;
+        let store = Store {
+            directory: directory.to_path_buf(),
+        };
+        for name in store.names()? {
+            if name.starts_with(&format!(".{PREFIX}")) && name.ends_with(".tmp") {
+                let path = directory.join(name);
+                fs::remove_file(&path).with_context(|| path.display().to_string())?;
+            }
+        }
+        Ok(store)
+    }
+
+    /// Refuses a directory in use; `fresh` empties it.
+    pub(super) fn begin(&self, fresh: bool) -> Result<()> {
+        let old = self.checkpoints()?;
+        if !fresh && !old.is_empty() {
+            let what = format!(
+                "--checkpoint {}: holds checkpoints of a run; go on from them (--resume) or throw \
+                 them away (--fresh)",
+                self.directory.display()
+            );
+            return Err(WrongUsage(what).into());
+        }
+        for path in old {
+            fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The newest good state; `None` if there never was one. Damaged ones that are newer are told and
+    /// set aside. Where none is good all stay as they are.
+    pub(super) fn newest(&self, output: Output) -> Result<Option<State>> {
+        let found = self.checkpoints()?;
+        let mut damaged = Vec::new();
+        for path in found.iter().rev() {
+            let bytes = fs::read(path).map_err(anyhow::Error::from);
+            let error = match bytes.and_then(|bytes| parse(&bytes)) {
+                Ok(state) => {
+                    self.set_aside(&damaged)?;
+                    return Ok(Some(state));
+                }
+                Err(error) => error,
+            };
+            output.note(format!("warning: {}: {error:#}", path.display()));
+            damaged.push(path);
+        }
+        if found.is_empty() {
+            output.note(format!(
+                "note: {}: no checkpoint yet; starting from the beginning",
+                self.directory.display()
+            ));
+            return Ok(None);
+        }
+        bail!(
+            "{}: no checkpoint is good ({} damaged); --fresh begins anew",
+            self.directory.display(),
+            thousands(found.len() as u64)
+        )
+    }
+
+    fn set_aside(&self, damaged: &[&PathBuf]) -> Result<()> {
+        for path in damaged {
+            fs::rename(path, path.with_extension("damaged"))
+                .with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the state and drops all but the last two.
+    pub(super) fn save(&self, state: &State) -> Result<()> {
+        let name = format!("{PREFIX}{:020}{SUFFIX}", state.head.examples);
+        let mut file = AtomicFile::create(&self.directory.join(name))?;
+        file.put(&bytes(state)?)?;
+        file.commit()?;
+        sync(&self.directory).with_context(|| self.directory.display().to_string())?;
+        let mut all = self.checkpoints()?;
+        all.truncate(all.len().saturating_sub(KEPT));
+        for path in all {
+            fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// In the order of their examples, which is that of their names.
+    fn checkpoints(&self) -> Result<Vec<PathBuf>> {
+        let mut names = self.names()?;
+        names.retain(|name| {
+            let digits = name
+                .strip_prefix(PREFIX)
+                .and_then(|n| n.strip_suffix(SUFFIX));
+            digits.is_some_and(|d| d.len() == 20 && d.bytes().all(|b| b.is_ascii_digit()))
+        });
+        names.sort_unstable();
+        Ok(names.iter().map(|name| self.directory.join(name)).collect())
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        let list = || -> io::Result<Vec<String>> {
+            let mut names = Vec::new();
+            for entry in fs::read_dir(&self.directory)? {
+                names.extend(entry?.file_name().into_string().ok());
+            }
+            Ok(names)
+        };
+        list().with_context(|| self.directory.display().to_string())
+    }
+}
+
+/// A renamed file stays renamed after a power failure.
+#[cfg(unix)]
+fn sync(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Elsewhere a directory cannot be opened as a file.
+#[cfg(not(unix))]
+fn sync(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn bytes(state: &State) -> Result<Vec<u8>> {
+    let head = serde_json::to_vec(&state.head)?;
+    let learner = state.learner.to_bytes();
+    let length = 8 + head.len() + learner.len();
+    let mut out = Vec::with_capacity(length + 28);
+    out.extend(MAGIC);
+    out.extend(VERSION.to_le_bytes());
+    out.extend((length as u64).to_le_bytes());
+    out.extend((head.len() as u64).to_le_bytes());
+    out.extend(head);
+    out.extend(learner);
+    let sum = fnv1a(&out);
+    out.extend(sum.to_le_bytes());
+    Ok(out)
+}
+
+fn parse(bytes: &[u8]) -> Result<State> {
+    let cut = || anyhow!("is cut short");
+    let rest = bytes
+        .strip_prefix(MAGIC)
+        .ok_or_else(|| anyhow!("is not a checkpoint"))?;
+    let (version, rest) = rest.split_first_chunk().ok_or_else(cut)?;
+    let version = u32::from_le_bytes(*version);
+    if version != VERSION {
+        bail!("is of version {version} of the format; this program reads version {VERSION}");
+    }
+    let (payload, rest) = counted(rest).ok_or_else(cut)?;
+    let sum: [u8; 8] = rest.try_into().map_err(|_| cut())?;
+    if fnv1a(&bytes[..bytes.len() - sum.len()]) != u64::from_le_bytes(sum) {
+        bail!("is damaged: its checksum is another");
+    }
+    let (head, learner) = counted(payload).ok_or_else(cut)?;
+    let head: Head = serde_json::from_slice(head).context("is damaged")?;
+    State::restore(head, learner)
+}
+
+/// The bytes whose number comes first, and those after them.
+fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
+}
+
+/// The checksum of the model file, of bytes.
+pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}

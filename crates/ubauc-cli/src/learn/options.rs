@@ -1,0 +1,361 @@
+//! What was typed after `ubauc learn`, and what of it a checkpoint must agree with.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::data::hash;
+use ubauc::objective::ubauc::LeastSquares;
+use ubauc::read::{StreamClasses, StreamOptions};
+use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, RunningScale, Step};
+
+use crate::args::WrongUsage;
+use crate::input::{FormatArgs, Wanted};
+use crate::output::Output;
+use crate::scoring;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ubauc learn events.svm --model model.json\n  \
+    tail -f events.svm | ubauc learn --predict --checkpoint ck --model model.json > scores.csv\n  \
+    cat events.svm | ubauc learn --checkpoint ck --resume --model model.json\n\n\
+    Labels: 1 is positive, 0 and -1 are negative; any other needs --positive VALUE. An svmlight label ?\n\
+    or an empty CSV label is no label: the example is scored and not learned.\n\n\
+    Ctrl-C and SIGTERM finish the example at hand, write the checkpoint and the model, and report; the\n\
+    exit code is 130 or 143. A run that was killed goes on with --resume, from its last checkpoint, and\n\
+    ends with the same model to the last byte. Give the same options again.")]
+pub(crate) struct LearnArgs {
+    /// CSV with a header or svmlight; plain, gz, zst, bz2 or xz; - is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(super) file: PathBuf,
+    /// Weight of the least squares, above 0
+    #[arg(
+        long,
+        value_name = "B",
+        default_value_t = 0.5,
+        allow_hyphen_values = true
+    )]
+    beta: f64,
+    /// Weight of |w|²/2, at least 0
+    #[arg(
+        long,
+        value_name = "G",
+        default_value_t = 1e-4,
+        allow_hyphen_values = true
+    )]
+    gamma: f64,
+    /// Least squares over all examples alike, or half of them each class
+    #[arg(long, value_enum, default_value = "plain")]
+    least_squares: LeastSquaresName,
+    /// An intercept in the least squares, not penalised
+    #[arg(long)]
+    intercept: bool,
+    /// implicit cannot diverge; sgd is the paper's step
+    #[arg(long, value_enum, default_value = "implicit")]
+    step: StepName,
+    /// How the step after t examples becomes smaller: eta0/sqrt(t), eta0/t, or not at all
+    #[arg(long, value_enum, default_value = "sqrt")]
+    schedule: ScheduleName,
+    /// First step [default: found on the first 1,000 labelled examples; with --predict 0.5, for no answer may wait]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    eta0: Option<f64>,
+    /// Keep |w| within this radius
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    radius: Option<f64>,
+    /// Average the weights after so many examples
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    average: u64,
+    /// No average: the last weights count
+    #[arg(long, conflicts_with = "average")]
+    no_average: bool,
+    /// Divide every feature by its largest absolute value so far
+    #[arg(long, value_enum, default_value = "maxabs")]
+    scale: ScaleName,
+    /// Hash the features into 2^B columns, B from 1 to 28; those that collide are added
+    #[arg(long, value_name = "B")]
+    pub(super) hash_bits: Option<u32>,
+    /// Refuse svmlight features above this index: each takes 24 bytes
+    #[arg(long, value_name = "N", default_value_t = 1 << 26)]
+    pub(super) max_features: usize,
+    /// Start from this model, of `ubauc train` or `ubauc learn`
+    #[arg(long, value_name = "MODEL")]
+    pub(super) initial_model: Option<PathBuf>,
+    /// Write the model to this file at the end, or when stopped
+    #[arg(long, value_name = "OUT")]
+    pub(super) model: Option<PathBuf>,
+    /// Answer every example with its score before it is learned, as it comes
+    #[arg(long)]
+    pub(super) predict: bool,
+    /// Write the scores to this file
+    #[arg(long, value_name = "OUT", default_value = "-", requires = "predict")]
+    pub(super) output: PathBuf,
+    /// Column of sample weights (CSV)
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// Columns to leave out (CSV), separated by commas
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    ignore: Vec<String>,
+    #[command(flatten)]
+    pub(super) saving: SavingArgs,
+    #[command(flatten)]
+    pub(super) progress: ProgressArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    classes: StreamClassArgs,
+}
+
+/// Where the state of a run is kept.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub(crate) struct SavingArgs {
+    /// Keep the state in this directory, the last two of them
+    #[arg(long, value_name = "DIR")]
+    pub(super) checkpoint: Option<PathBuf>,
+    /// Examples from one checkpoint to the next
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1000000",
+        requires = "checkpoint"
+    )]
+    pub(super) every: NonZeroU64,
+    /// Go on from the newest good checkpoint; the input is read from its start and what was learned is skipped
+    #[arg(long, requires = "checkpoint")]
+    pub(super) resume: bool,
+    /// With --resume: skip nothing, the input begins where the checkpoint stopped
+    #[arg(long, requires = "resume")]
+    pub(super) no_skip: bool,
+    /// Throw away the checkpoints in the directory and begin anew
+    #[arg(long, requires = "checkpoint", conflicts_with = "resume")]
+    pub(super) fresh: bool,
+}
+
+/// What is told on the way.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Progress")]
+pub(crate) struct ProgressArgs {
+    /// Write a line of JSON now and then: counts, speed, AUC so far and since the line before; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) progress_json: Option<PathBuf>,
+    /// Examples from one line to the next
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "100000",
+        requires = "progress_json"
+    )]
+    pub(super) report_every: NonZeroU64,
+}
+
+/// Which class is positive.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Classes")]
+struct StreamClassArgs {
+    /// The positive class, against all others [default: 1, against 0 and -1]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    positive: Option<String>,
+    /// The negative class; other labels are refused
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    negative: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LeastSquaresName {
+    Plain,
+    Balanced,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StepName {
+    Implicit,
+    Sgd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScheduleName {
+    Sqrt,
+    Inverse,
+    Constant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScaleName {
+    None,
+    Maxabs,
+}
+
+/// The name under which an option is typed.
+fn name_of(value: impl ValueEnum) -> String {
+    let known = value.to_possible_value();
+    known.map_or_else(String::new, |v| v.get_name().to_string())
+}
+
+impl LearnArgs {
+    /// η₀ is looked for on the first examples.
+    pub(super) fn finds_eta0(&self) -> bool {
+        self.eta0.is_none() && !self.predict
+    }
+
+    pub(super) fn params(&self) -> OlUbaucParams {
+        let default = OlUbaucParams::default();
+        OlUbaucParams {
+            beta: self.beta,
+            gamma: self.gamma,
+            least_squares: match self.least_squares {
+                LeastSquaresName::Plain => LeastSquares::Plain,
+                LeastSquaresName::Balanced => LeastSquares::Balanced,
+            },
+            intercept: self.intercept,
+            step: match self.step {
+                StepName::Implicit => Step::Implicit,
+                StepName::Sgd => Step::Sgd,
+            },
+            rate: match self.schedule {
+                ScheduleName::Sqrt => Rate::InverseSqrt,
+                ScheduleName::Inverse => Rate::Inverse,
+                ScheduleName::Constant => Rate::Constant,
+            },
+            eta0: self.eta0.unwrap_or(default.eta0),
+            radius: self.radius,
+            average: (!self.no_average).then_some(self.average),
+        }
+    }
+
+    pub(super) fn scale(&self) -> RunningScale {
+        match self.scale {
+            ScaleName::None => RunningScale::None,
+            ScaleName::Maxabs => RunningScale::MaxAbs,
+        }
+    }
+
+    pub(super) fn stream(&self) -> StreamOptions {
+        let wanted = Wanted {
+            ignore: self.ignore.clone(),
+            ..Wanted::default()
+        };
+        StreamOptions {
+            read: self.format.options(wanted),
+            classes: StreamClasses {
+                positive: self.classes.positive.clone(),
+                negative: self.classes.negative.clone(),
+                optional: self.predict,
+            },
+            weight: self.weight.clone(),
+            hash_bits: self.hash_bits,
+        }
+    }
+
+    /// What the negative and the positive class are called, given what the first negative label said.
+    pub(super) fn class_names(&self, first_negative: Option<&str>) -> [String; 2] {
+        let typed = &self.classes;
+        let positive = typed.positive.clone().unwrap_or_else(|| "1".to_string());
+        let negative = match (&typed.negative, &typed.positive) {
+            (Some(negative), _) => negative,
+            (None, Some(_)) => "rest",
+            (None, None) => first_negative.unwrap_or("-1"),
+        };
+        [negative.to_string(), positive]
+    }
+
+    /// What makes the model what it is, by the names of the options.
+    pub(super) fn settings(&self, initial_model: Option<String>) -> BTreeMap<String, Value> {
+        let eta0 = match self.finds_eta0() {
+            true => json!("found"),
+            false => json!(self.params().eta0),
+        };
+        let settings = [
+            ("beta", json!(self.beta)),
+            ("gamma", json!(self.gamma)),
+            ("least-squares", json!(name_of(self.least_squares))),
+            ("intercept", json!(self.intercept)),
+            ("step", json!(name_of(self.step))),
+            ("schedule", json!(name_of(self.schedule))),
+            ("eta0", eta0),
+            ("radius", json!(self.radius)),
+            ("average", json!(self.params().average)),
+            ("scale", json!(name_of(self.scale))),
+            ("hash-bits", json!(self.hash_bits)),
+            ("initial-model", json!(initial_model)),
+            ("weight", json!(self.weight)),
+            ("ignore", json!(self.ignore)),
+            ("positive", json!(self.classes.positive)),
+            ("negative", json!(self.classes.negative)),
+            ("label", json!(self.format.label)),
+            ("zero-based", json!(self.format.zero_based)),
+        ];
+        settings
+            .map(|(name, value)| (name.to_string(), value))
+            .into()
+    }
+
+    /// Everything that can be refused before the long work begins.
+    pub(super) fn refuse_early(&self, output: Output) -> Result<()> {
+        self.params().check()?;
+        if let Some(bits) = self.hash_bits {
+            hash::check_bits(bits)?;
+        }
+        let progress = self.progress.progress_json.as_deref();
+        let to_stdout = [
+            ("--json", output.json),
+            ("--predict", self.predict && is_stdout(&self.output)),
+            ("--progress-json -", progress.is_some_and(is_stdout)),
+            ("--model -", self.model.as_deref().is_some_and(is_stdout)),
+        ];
+        let names: Vec<&str> = to_stdout
+            .iter()
+            .filter(|(_, is)| *is)
+            .map(|(n, _)| *n)
+            .collect();
+        if names.len() > 1 {
+            let what = format!(
+                "{} both write to standard output; name a file for one",
+                names[..2].join(" and ")
+            );
+            return Err(WrongUsage(what).into());
+        }
+        let inputs: Vec<&Path> = [Some(self.file.as_path()), self.initial_model.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let outputs = [
+            ("--model", self.model.as_deref()),
+            ("--output", self.predict.then_some(self.output.as_path())),
+            ("--progress-json", progress),
+        ];
+        for (option, path) in outputs {
+            if let Some(path) = path.filter(|path| !is_stdout(path)) {
+                // A model may be learned on in its place.
+                let read = if option == "--model" {
+                    &inputs[..1]
+                } else {
+                    &inputs[..]
+                };
+                scoring::refuse_overwriting(path, read, option)?;
+            }
+        }
+        match &self.model {
+            // A pipe or a device is opened once, at the end.
+            Some(path) if path.metadata().map_or(true, |m| m.is_file() || m.is_dir()) => {
+                drop(AtomicFile::create(path)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Is standard output taken by something else than the report?
+    pub(super) fn uses_stdout(&self) -> bool {
+        self.predict && is_stdout(&self.output)
+            || self
+                .progress
+                .progress_json
+                .as_deref()
+                .is_some_and(is_stdout)
+            || self.model.as_deref().is_some_and(is_stdout)
+    }
+}

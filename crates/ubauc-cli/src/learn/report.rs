@@ -1,0 +1,213 @@
+//! What `ubauc learn` tells: lines on the way, and the report at the end.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use ubauc::atomic::is_stdout;
+use ubauc::metrics::BucketEstimate;
+
+use super::state::State;
+use crate::output::{Facts, Output, number, thousands};
+use crate::progress::{Progress, STEPS};
+
+/// AUC that is known to lie within bounds.
+#[derive(Serialize)]
+pub(super) struct Bounded {
+    auc: f64,
+    error_bound: f64,
+    lower: f64,
+    upper: f64,
+}
+
+impl From<BucketEstimate> for Bounded {
+    fn from(estimate: BucketEstimate) -> Bounded {
+        Bounded {
+            auc: estimate.auc,
+            error_bound: estimate.error_bound,
+            lower: estimate.lower,
+            upper: estimate.upper,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Line {
+    examples: u64,
+    positives: u64,
+    negatives: u64,
+    unlabelled: u64,
+    rows_per_second: f64,
+    progressive_auc: Option<f64>,
+    error_bound: Option<f64>,
+    window_auc: Option<f64>,
+    window_error_bound: Option<f64>,
+}
+
+/// How fast this process has been.
+pub(super) struct Clock {
+    pub(super) started: Instant,
+    /// Examples that were learned before, or skipped.
+    pub(super) before: u64,
+}
+
+impl Clock {
+    pub(super) fn rows_per_second(&self, state: &State) -> f64 {
+        let rows = state.head.examples.saturating_sub(self.before);
+        rows as f64 / self.started.elapsed().as_secs_f64().max(1e-9)
+    }
+}
+
+/// Lines of JSON, and a line on the terminal.
+pub(super) struct Teller {
+    lines: Option<(Box<dyn Write>, PathBuf)>,
+    live: Progress,
+    last: Instant,
+}
+
+impl Teller {
+    pub(super) fn open(path: Option<&Path>, resumed: bool, output: Output) -> Result<Teller> {
+        let lines = match path {
+            None => None,
+            Some(path) if is_stdout(path) => {
+                let name = PathBuf::from("standard output");
+                Some((Box::new(io::stdout()) as Box<dyn Write>, name))
+            }
+            Some(path) => {
+                let mut open = OpenOptions::new();
+                open.create(true)
+                    .append(resumed)
+                    .write(true)
+                    .truncate(!resumed);
+                let file: File = open
+                    .open(path)
+                    .with_context(|| path.display().to_string())?;
+                Some((Box::new(file) as Box<dyn Write>, path.to_path_buf()))
+            }
+        };
+        Ok(Teller {
+            lines,
+            live: Progress::new(output, None, STEPS),
+            last: Instant::now(),
+        })
+    }
+
+    /// A line of JSON.
+    pub(super) fn line(&mut self, state: &mut State, clock: &Clock) -> Result<()> {
+        let Some((sink, name)) = &mut self.lines else {
+            return Ok(());
+        };
+        let (all, window) = (state.auc(), state.window_auc());
+        let line = Line {
+            examples: state.head.examples,
+            positives: state.head.n_pos,
+            negatives: state.head.n_neg,
+            unlabelled: state.head.unlabelled,
+            rows_per_second: clock.rows_per_second(state),
+            progressive_auc: all.as_ref().map(|e| e.auc),
+            error_bound: all.as_ref().map(|e| e.error_bound),
+            window_auc: window.as_ref().map(|e| e.auc),
+            window_error_bound: window.as_ref().map(|e| e.error_bound),
+        };
+        let mut text = serde_json::to_string(&line)?;
+        text.push('\n');
+        let written = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
+        written.with_context(|| name.display().to_string())
+    }
+
+    /// The line on the terminal, a few times a second.
+    pub(super) fn live(&mut self, state: &State, clock: &Clock) {
+        if self.last.elapsed().as_millis() < 250 {
+            return;
+        }
+        self.last = Instant::now();
+        self.live.say(state.head.examples, || {
+            let auc = state.auc().map_or("-".to_string(), |e| number(e.auc));
+            let examples = thousands(state.head.examples);
+            let speed = thousands(clock.rows_per_second(state) as u64);
+            format!("{examples} examples, {speed} a second, AUC so far {auc}")
+        });
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Seconds {
+    pub(super) total: f64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Report {
+    pub(super) algorithm: &'static str,
+    pub(super) n: u64,
+    pub(super) n_pos: u64,
+    pub(super) n_neg: u64,
+    pub(super) unlabelled: u64,
+    pub(super) d: usize,
+    pub(super) classes: [String; 2],
+    pub(super) beta: f64,
+    pub(super) gamma: f64,
+    pub(super) eta0: f64,
+    pub(super) steps: u64,
+    pub(super) lambda: f64,
+    pub(super) progressive_auc: Option<Bounded>,
+    pub(super) seconds: Seconds,
+    pub(super) rows_per_second: f64,
+    pub(super) resumed_at: Option<u64>,
+    /// "end" of the input, or the signal.
+    pub(super) stop: &'static str,
+    pub(super) model: Option<PathBuf>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [negative, positive] = &self.classes;
+        let mut facts = Facts::default();
+        facts.add("algorithm", self.algorithm);
+        let (n, d) = (thousands(self.n), thousands(self.d as u64));
+        facts.add("examples", format!("{n}, {d} features"));
+        facts.add(
+            "positive",
+            format!("{} (class {positive})", thousands(self.n_pos)),
+        );
+        facts.add(
+            "negative",
+            format!("{} (class {negative})", thousands(self.n_neg)),
+        );
+        if self.unlabelled > 0 {
+            facts.add("unlabelled", thousands(self.unlabelled));
+        }
+        let (beta, gamma, eta0) = (self.beta, self.gamma, self.eta0);
+        facts.add(
+            "parameters",
+            format!("beta {beta}, gamma {gamma}, eta0 {eta0}"),
+        );
+        facts.add("threshold", number(self.lambda));
+        if let Some(Bounded {
+            auc, lower, upper, ..
+        }) = &self.progressive_auc
+        {
+            let (auc, lower, upper) = (number(*auc), number(*lower), number(*upper));
+            facts.add(
+                "AUC so far",
+                format!("{auc}, exactly within [{lower}, {upper}]"),
+            );
+        }
+        if let Some(at) = self.resumed_at {
+            facts.add("resumed", format!("after {} examples", thousands(at)));
+        }
+        facts.add("stopped", self.stop);
+        if let Some(path) = &self.model {
+            facts.add("model", path.display());
+        }
+        let (seconds, speed) = (self.seconds.total, thousands(self.rows_per_second as u64));
+        facts.add(
+            "seconds",
+            format!("{seconds:.2} ({speed} examples a second)"),
+        );
+        write!(f, "{facts}")
+    }
+}

@@ -1,0 +1,189 @@
+//! All that a run is made of, between two examples. It depends on the examples and their order
+//! alone, neither on time nor on batches, so that a run that goes on from it ends with the same bits.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ubauc::data::rows::Row;
+use ubauc::metrics::{BucketAuc, BucketEstimate};
+use ubauc::solver::ol_ubauc::eta0;
+use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, RunningScale};
+
+/// Labelled examples that η₀ is found on.
+const TRIAL: usize = 1_000;
+/// Buckets of the progressive AUC: 2^20, sign, exponent and 8 more bits of the score; 16 MiB.
+const BITS: u32 = 20;
+/// Those of a window, emptied and looked through at every line.
+const WINDOW_BITS: u32 = 16;
+
+/// The state but for the learner.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Head {
+    /// What was typed.
+    pub(super) settings: BTreeMap<String, Value>,
+    /// Where the examples came from.
+    pub(super) input: String,
+    /// Examples taken so far, labelled or not: the position in the input.
+    pub(super) examples: u64,
+    pub(super) n_pos: u64,
+    pub(super) n_neg: u64,
+    pub(super) unlabelled: u64,
+    /// What the first negative label said.
+    pub(super) negative: Option<String>,
+    /// Names of the features, if they have any.
+    pub(super) names: Vec<String>,
+    /// Bytes of the file of scores.
+    pub(super) scores: u64,
+    /// η₀ is not found yet; examples wait for it.
+    finding_eta0: bool,
+    waiting: Vec<Waiting>,
+    auc: BucketAuc,
+    window: BucketAuc,
+}
+
+/// An example that waits.
+#[derive(Serialize, Deserialize)]
+struct Waiting {
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    positive: bool,
+    weight: f64,
+}
+
+impl Waiting {
+    fn row(&self) -> Row<'_> {
+        Row::Sparse(&self.indices, &self.values)
+    }
+}
+
+/// A run between two examples.
+pub(super) struct State {
+    pub(super) head: Head,
+    pub(super) learner: Learner,
+}
+
+impl State {
+    pub(super) fn new(
+        params: &OlUbaucParams,
+        scale: RunningScale,
+        finding_eta0: bool,
+        settings: BTreeMap<String, Value>,
+        input: String,
+    ) -> Result<State> {
+        Ok(State {
+            head: Head {
+                settings,
+                input,
+                examples: 0,
+                n_pos: 0,
+                n_neg: 0,
+                unlabelled: 0,
+                negative: None,
+                names: Vec::new(),
+                scores: 0,
+                finding_eta0,
+                waiting: Vec::new(),
+                auc: BucketAuc::new(BITS)?,
+                window: BucketAuc::new(WINDOW_BITS)?,
+            },
+            learner: Learner::new(params, scale)?,
+        })
+    }
+
+    pub(super) fn restore(head: Head, learner: &[u8]) -> Result<State> {
+        let learner = Learner::from_bytes(learner)?;
+        Ok(State { head, learner })
+    }
+
+    /// Takes an example, and answers its score before it is learned; `None` if it waits for η₀.
+    pub(super) fn take(
+        &mut self,
+        row: Row<'_>,
+        label: Option<bool>,
+        weight: f64,
+    ) -> Result<Option<f64>, ubauc::Error> {
+        let score = match label {
+            None => {
+                self.head.unlabelled += 1;
+                Some(self.learner.score(row))
+            }
+            Some(positive) if self.head.finding_eta0 => {
+                let (indices, values) = row
+                    .entries()
+                    .filter(|(_, x)| *x != 0.0)
+                    .map(|(j, x)| (j as u32, x))
+                    .unzip();
+                self.head.waiting.push(Waiting {
+                    indices,
+                    values,
+                    positive,
+                    weight,
+                });
+                if self.head.waiting.len() == TRIAL {
+                    self.find_eta0()?;
+                }
+                None
+            }
+            Some(positive) => Some(self.learn(row, positive, weight)?),
+        };
+        match label {
+            Some(true) => self.head.n_pos += 1,
+            Some(false) => self.head.n_neg += 1,
+            None => {}
+        }
+        self.head.examples += 1;
+        Ok(score)
+    }
+
+    fn learn(&mut self, row: Row<'_>, positive: bool, weight: f64) -> Result<f64, ubauc::Error> {
+        let score = self.learner.learn(row, positive, weight)?;
+        self.head.auc.add(score, positive)?;
+        self.head.window.add(score, positive)?;
+        Ok(score)
+    }
+
+    /// Finds η₀ on the examples that wait for it, and learns them.
+    fn find_eta0(&mut self) -> Result<(), ubauc::Error> {
+        let waiting = std::mem::take(&mut self.head.waiting);
+        let tried: Vec<(Row<'_>, bool)> = waiting
+            .iter()
+            .filter(|example| example.weight > 0.0)
+            .map(|example| (example.row(), example.positive))
+            .collect();
+        let learner = &mut self.learner;
+        learner.set_eta0(eta0::choose_from(
+            &tried,
+            learner.params(),
+            learner.scale(),
+        )?);
+        self.head.finding_eta0 = false;
+        for example in &waiting {
+            self.learn(example.row(), example.positive, example.weight)?;
+        }
+        Ok(())
+    }
+
+    /// The state if the input ended here: no example waits. Never saved, for more may come.
+    pub(super) fn finished(mut self) -> Result<State> {
+        if self.head.finding_eta0 {
+            self.find_eta0()?;
+        }
+        Ok(self)
+    }
+
+    /// AUC of the examples learned, each scored before; `None` while there is one class only.
+    pub(super) fn auc(&self) -> Option<BucketEstimate> {
+        self.head.auc.estimate().ok()
+    }
+
+    /// The same since it was asked for last.
+    pub(super) fn window_auc(&mut self) -> Option<BucketEstimate> {
+        let estimate = self.head.window.estimate().ok();
+        if let Ok(empty) = BucketAuc::new(WINDOW_BITS) {
+            self.head.window = empty;
+        }
+        estimate
+    }
+}

@@ -1,0 +1,105 @@
+//! A real process, really killed: what it goes on from is whole, and it ends with the same bytes.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{learned, names, same_file};
+use crate::process::json;
+
+const WORDS: [&str; 8] = [
+    "--checkpoint",
+    "ck",
+    "--every",
+    "150",
+    "--resume",
+    "--model",
+    "m.json",
+    "--json",
+];
+const ROWS: u64 = 6_000;
+
+/// Feeds the text to the program; if asked, kills it so long after it has learned so many examples.
+fn run(directory: &Path, text: &str, kill: Option<(u64, Duration)>) -> Output {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
+        .current_dir(directory)
+        .arg("learn")
+        .args(WORDS)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // A killed reader takes no more.
+            let _ = input.write_all(text.as_bytes());
+        });
+        if let Some((examples, time)) = kill {
+            while learned_so_far(directory) < examples && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            std::thread::sleep(time);
+            child.kill().unwrap();
+        }
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// What the newest checkpoint knows of.
+fn learned_so_far(directory: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory.join("ck")) else {
+        return 0;
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let digits = names.filter_map(|name| {
+        let digits = name.strip_prefix("checkpoint-")?.strip_suffix(".ubauc")?;
+        digits.parse().ok()
+    });
+    digits.max().unwrap_or(0)
+}
+
+#[test]
+fn fifty_kills_change_no_byte() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let mut state = u64::from(now.subsec_nanos());
+    println!("seed {state}");
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let (directory, text) = learned(ROWS, &[]);
+    let dir = directory.path();
+    json(&run(dir, &text, None));
+    same_file(dir, "m.json", "whole.json");
+
+    // 25 runs, each killed twice.
+    let (mut in_time, mut resumed) = (0, 0);
+    for _ in 0..25 {
+        fs::remove_dir_all(dir.join("ck")).unwrap();
+        fs::remove_file(dir.join("m.json")).unwrap();
+        let first = random(ROWS * 2 / 3);
+        for at in [first, first + random(ROWS * 9 / 10 - first)] {
+            let killed = run(dir, &text, Some((at, Duration::from_micros(random(3_000)))));
+            in_time += u32::from(!killed.status.success());
+        }
+        let report = json(&run(dir, &text, None));
+        assert_eq!(report["n"], ROWS);
+        let at = report["resumed_at"].as_u64();
+        resumed += u32::from(at.is_some_and(|at| at > 0 && at < ROWS));
+        same_file(dir, "m.json", "whole.json");
+        let left = names(&dir.join("ck"));
+        assert_eq!(left.len(), 2, "{left:?}");
+    }
+    println!("{in_time} of 50 kills before the end, {resumed} of 25 runs resumed in the middle");
+    assert!(in_time >= 30, "{in_time} of 50 kills came before the end");
+    assert!(
+        resumed >= 12,
+        "{resumed} of 25 last runs went on from the middle"
+    );
+}
