@@ -299,12 +299,17 @@ impl<'a> Shards<'a> {
         });
     }
 
-    /// dz = Xp.
+    /// dz = Xp, but for rows without a say.
     pub(crate) fn aim(&mut self, p: &[f64]) {
         let p = self.raw(p);
         self.each(|rows, shard| {
-            for (dz, i) in shard.dz.iter_mut().zip(shard.span.clone()) {
-                *dz = rows.row(i).dot(&p);
+            let Shard {
+                span, dz, signed, ..
+            } = shard;
+            for ((dz, i), signed) in dz.iter_mut().zip(span.clone()).zip(signed) {
+                if *signed != 0.0 {
+                    *dz = rows.row(i).dot(&p);
+                }
             }
         });
     }
@@ -600,6 +605,9 @@ impl<'a> Shards<'a> {
             for (k, i) in shard.span.clone().enumerate() {
                 let signed = shard.signed[k];
                 let weight = Self::square_weight(factors, signed);
+                if weight == 0.0 {
+                    continue;
+                }
                 let residual = shard.z[k] + b - 1f64.copysign(signed);
                 rows.row(i).add_to(beta * weight * residual, sum);
             }
@@ -656,6 +664,9 @@ impl<'a> Shards<'a> {
             let mut sum = vec![0.0; d];
             let mut square = 0.0;
             for (k, i) in shard.span.clone().enumerate() {
+                if shard.v[k] == 0.0 {
+                    continue; // a row without a say
+                }
                 let row = rows.row(i);
                 let dz = row.dot(&p);
                 row.add_to(shard.v[k] * dz, &mut sum);

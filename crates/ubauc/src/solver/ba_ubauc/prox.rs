@@ -50,9 +50,10 @@ pub(super) fn balance(shards: &mut Shards<'_>, start: f64, sigma: f64) -> f64 {
 /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊, E1 with weights:
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
 pub(in crate::solver) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
-    if weights.iter().all(|&s| s == 1.0) {
-        // Order statistics N⁻ and N⁻ + 1, by selection.
-        let mut z = z.to_vec();
+    if weights.iter().all(|&s| s == 1.0 || s == 0.0) {
+        // Order statistics N⁻ and N⁻ + 1 of those that count, by selection.
+        let used = z.iter().zip(weights).filter(|(_, s)| **s > 0.0);
+        let mut z: Vec<f64> = used.map(|(z, _)| *z).collect();
         let at = z.len() - n_pos as usize;
         let (below, &mut high, _) = z.select_nth_unstable_by(at, f64::total_cmp);
         let low = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,8 +1,11 @@
 //! η₀ by trial: one pass over few examples for each of 4⁻⁷ … 4⁵, then for half and twice the best of them.
 //!
-//! The trial with the least P of those examples wins, P with the best λ. A trial averages as the stream will, from the
-//! middle of the pass at the latest, and from there for passes over a data set. Trials that diverge, which only Eq. (9) can, are out; where twice the winner diverges too, the winner is
-//! halved. Without both classes among the examples there is nothing to judge by, and η₀ is [`FALLBACK`].
+//! Each example is judged before it is learned, as in a stream, by the weights that would be saved then. Of the trials
+//! whose scores have the highest AUC, or one as good, that with the least P wins. (P alone is least without any learning
+//! where one class is rare; AUC alone does not know how large the scores are.)
+//!
+//! Trials that diverge, which only Eq. (9) can, are out; where twice the winner diverges too, the winner is halved.
+//! Without both classes among the examples there is nothing to judge by, and η₀ is [`FALLBACK`].
 //!
 //! Cost: 16 passes over at most [`SAMPLE`] examples.
 
@@ -15,11 +18,13 @@ use super::{Learner, OlUbaucParams, RunningScale, Step};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
+use crate::metrics::weighted_auc;
 use crate::objective::ubauc::{Chunk, Objective, Sums};
-use crate::solver::ba_ubauc::prox::threshold;
 
 /// η₀ where there is nothing to try it on: right for features of a size up to 1.
 pub const FALLBACK: f64 = 0.5;
+/// AUCs of trials that differ by less are as good as each other.
+const AS_GOOD: f64 = 1e-3;
 /// At most so many examples are tried.
 pub const SAMPLE: usize = 1000;
 
@@ -44,8 +49,10 @@ pub fn choose(
     let example = |&i: &usize| (rows.row(i), data.positive()[i], weight(i));
     let examples: Vec<_> = used[..taken].iter().map(example).collect();
     // The average is counted in passes, and the trial is but one.
-    let average = params.average.map(|_| u64::MAX);
-    let params = OlUbaucParams { average, ..*params };
+    let params = OlUbaucParams {
+        average: None,
+        ..*params
+    };
     Ok(best(&examples, &params, RunningScale::None))
 }
 
@@ -69,63 +76,67 @@ fn best(examples: &[Weighted<'_>], params: &OlUbaucParams, scale: RunningScale) 
         return FALLBACK;
     }
     let try_out = |eta0: f64| trial(examples, params, scale, eta0);
-    let mut least = (f64::INFINITY, FALLBACK);
-    let consider = |least: &mut (f64, f64), eta0: f64| {
-        if let Some(objective) = try_out(eta0)
-            && objective < least.0
-        {
-            *least = (objective, eta0);
-        }
+    let mut tried: Vec<Trial> = (-7..=5).filter_map(|k| try_out(4f64.powi(k))).collect();
+    let highest = |tried: &[Trial]| tried.iter().copied().max_by(|a, b| a.auc.total_cmp(&b.auc));
+    let Some(coarse) = highest(&tried) else {
+        return FALLBACK;
     };
-    for k in -7..=5 {
-        consider(&mut least, 4f64.powi(k));
-    }
-    let coarse = least.1;
-    consider(&mut least, 0.5 * coarse);
-    consider(&mut least, 2.0 * coarse);
-    let eta0 = least.1;
+    tried.extend(try_out(0.5 * coarse.eta0));
+    tried.extend(try_out(2.0 * coarse.eta0));
+    let best = highest(&tried).map_or(0.0, |best| best.auc);
+    let as_good = tried.iter().filter(|trial| trial.auc >= best - AS_GOOD);
+    let least = as_good.min_by(|a, b| a.objective.total_cmp(&b.objective));
+    let eta0 = least.map_or(FALLBACK, |trial| trial.eta0);
     if params.step == Step::Sgd && try_out(2.0 * eta0).is_none() {
         return 0.5 * eta0;
     }
     eta0
 }
 
-/// P of the examples after one pass over them; none if it diverges.
+/// How one η₀ did.
+#[derive(Clone, Copy)]
+struct Trial {
+    eta0: f64,
+    /// Of the scores before an example was learned.
+    auc: f64,
+    /// Σ of what the examples add to P, likewise, but for the regulariser.
+    objective: f64,
+}
+
+/// None if it diverges.
 fn trial(
     examples: &[Weighted<'_>],
     params: &OlUbaucParams,
     scale: RunningScale,
     eta0: f64,
-) -> Option<f64> {
-    let half = examples.len() as u64 / 2;
-    let params = OlUbaucParams {
-        eta0,
-        average: params.average.map(|after| after.min(half)),
-        ..*params
-    };
-    let mut learner = Learner::new(&params, scale).ok()?;
-    for &(row, positive, weight) in examples {
-        learner.learn(row, positive, weight).ok()?;
-    }
-    let b = learner.intercept();
-    let scores: Vec<f64> = examples.iter().map(|x| learner.score(x.0) - b).collect();
-    let positive: Vec<bool> = examples.iter().map(|x| x.1).collect();
-    let weights: Vec<f64> = examples.iter().map(|x| x.2).collect();
-    let chunk = Chunk {
-        scores: &scores,
-        positive: &positive,
-        weights: Some(&weights),
-    };
-    let n_pos = Sums::of(chunk, 0.0, b).ok()?.total.pos;
-    let [low, high] = threshold(&scores, &weights, n_pos);
-    let sums = Sums::of(chunk, 0.5 * (low + high), b).ok()?;
-    let norm_sq = (0..learner.cols())
-        .map(|j| learner.iterate.weight(j).powi(2))
-        .sum();
+) -> Option<Trial> {
+    let params = OlUbaucParams { eta0, ..*params };
     let objective = Objective {
         beta: params.beta,
-        gamma: params.gamma,
+        gamma: 0.0,
         least_squares: params.least_squares,
     };
-    Some(objective.value(&sums, norm_sq)).filter(|value| value.is_finite())
+    let mut learner = Learner::new(&params, scale).ok()?;
+    let mut scores = Vec::with_capacity(examples.len());
+    let mut sums = Sums::default();
+    for &(row, positive, weight) in examples {
+        let (b, lambda) = (learner.intercept(), learner.lambda());
+        let score = learner.learn(row, positive, weight).ok()?;
+        scores.push(score);
+        let chunk = Chunk {
+            scores: &[score - b],
+            positive: &[positive],
+            weights: Some(&[weight]),
+        };
+        sums += Sums::of(chunk, lambda, b).ok()?;
+    }
+    let positive: Vec<bool> = examples.iter().map(|x| x.1).collect();
+    let weights: Vec<f64> = examples.iter().map(|x| x.2).collect();
+    let objective = objective.value(&sums, 0.0);
+    let auc = weighted_auc(&scores, &positive, &weights).ok()?.auc;
+    objective.is_finite().then_some(Trial {
+        eta0,
+        auc,
+        objective,
+    })
 }
