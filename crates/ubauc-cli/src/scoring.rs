@@ -17,6 +17,15 @@ pub(crate) const POSITIVE_CLASSES: &str = "positive_classes";
 /// … and those that are negative.
 pub(crate) const NEGATIVE_CLASSES: &str = "negative_classes";
 
+/// Parameter of a model whose features are hashed: into two to the power of this many columns.
+pub(crate) const HASH_BITS: &str = "hash_bits";
+
+/// The bits that a model hashes its features to.
+pub(crate) fn hash_bits(saved: &SavedModel) -> Option<u32> {
+    let bits = saved.parameters.get(HASH_BITS)?.as_u64()?;
+    u32::try_from(bits).ok()
+}
+
 /// Loads a model, in words that say which option named it.
 pub(crate) fn load(path: &Path) -> Result<SavedModel> {
     SavedModel::load(path).with_context(|| format!("--model {}", path.display()))
@@ -37,7 +46,7 @@ pub(crate) fn refuse_overwriting(written: &Path, read: &[&Path], option: &str) -
 }
 
 /// The weights in the order of the file's columns, where both have names.
-fn aligned(saved: &SavedModel, names: &[String], path: &Path) -> Result<Vec<f64>> {
+pub(crate) fn aligned(saved: &SavedModel, names: &[String], path: &Path) -> Result<Vec<f64>> {
     let model = &saved.model;
     if names.is_empty() || model.names.is_empty() || names == model.names {
         return Ok(model.weights.clone());

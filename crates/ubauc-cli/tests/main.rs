@@ -11,6 +11,7 @@ mod evaluate;
 mod every_command;
 mod killed;
 mod optimum;
+mod passes;
 mod predict;
 mod process;
 mod train;
