@@ -15,7 +15,7 @@ use ubauc::model::scores;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::objective::univariate;
 
-use crate::algorithm::{Algorithm, Problem, Solver};
+use crate::algorithm::{Algorithm, Online, Problem, Solver};
 use crate::output::{Facts, Output, thousands};
 use crate::{bound, compare, evaluate};
 
@@ -49,6 +49,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         scale: Scale::None,
         tolerance: None,
         max_newton: None,
+        online: Online::default(),
     };
     let logistic = Problem {
         algorithm: Algorithm::Logistic,
@@ -56,7 +57,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
     };
     let trained = [problem, logistic]
         .iter()
-        .map(|problem| problem.fit(&train, None, output))
+        .map(|problem| problem.fit(&train, None, None, output))
         .collect::<Result<Vec<_>>>()?;
     let columns: Vec<Vec<f64>> = trained
         .iter()

@@ -29,6 +29,9 @@ pub(crate) const STREAM: &str = "{spinner} {bytes}, {bytes_per_sec}";
 /// Steps of a solver, with a message.
 pub(crate) const STEPS: &str = "{spinner} {msg}";
 
+/// Passes over a data set, with a message.
+pub(crate) const PASSES: &str = "{wide_bar} pass {pos} of {len}, {msg}";
+
 impl Progress {
     const PATIENCE: Duration = Duration::from_secs(1);
 

@@ -1,32 +1,36 @@
 //! `ubauc train`: a linear scoring function from examples, with its certificate.
 
-use std::collections::BTreeMap;
-use std::fmt;
+mod initial_model;
+mod online;
+mod report;
+mod saved_model;
+mod warnings;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use serde_json::{Value, json};
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::dataset::Dataset;
-use ubauc::data::labels::Choice;
 use ubauc::data::scale::Scale;
 use ubauc::metrics::{auc, weighted_auc};
-use ubauc::model::LinearModel;
-use ubauc::model_file::SavedModel;
 use ubauc::objective::ubauc::LeastSquares;
-use ubauc::tune::{Verdict, most_tied};
+use ubauc::tune::Verdict;
 
-use crate::algorithm::{Algorithm, Problem, Solver, Trained};
+use crate::algorithm::{Algorithm, Problem, Solver};
 use crate::args::WrongUsage;
 use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{FileArg, Wanted};
-use crate::output::{Facts, Output, interval, number, thousands};
+use crate::output::Output;
 use crate::scoring::{self, ClassSides};
 use crate::training::{Training, TrainingArgs};
 use crate::tune::kind;
+use initial_model::InitialModel;
+use online::OnlineArgs;
+use report::{Report, Seconds, TestAuc};
+use saved_model::saved_model;
+use warnings::warn;
 
 /// What was typed after `ubauc train`.
 #[derive(Debug, Args)]
@@ -34,13 +38,16 @@ use crate::tune::kind;
     ubauc train train.svm --test test.svm --model model.json\n  \
     ubauc train train.svm --beta 0.5 --gamma 1e-4 --model model.json\n  \
     ubauc train fraud.csv --label fraud --ignore id --least-squares balanced --model model.json\n  \
-    ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n\n\
+    ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
+    ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n\n\
     Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
     their classes and s = w.x their scores, plus gamma/2 |w|^2. The gap is the proof: no weights have\n\
     an objective smaller than this one by more than that share.\n\n\
     Without --beta or --gamma both are chosen as `ubauc tune` does, which takes a few hundred fits, and\n\
     a note tells how the choice compares with logistic regression. A beta that is too small ties\n\
-    examples at the threshold lambda or makes all weights 0: a warning says so.")]
+    examples at the threshold lambda or makes all weights 0: a warning says so.\n\n\
+    ol-ubauc minimises the same by passes of the online learner, one step an example. It has no gap and\n\
+    chooses nothing: `ubauc tune` finds the beta and gamma that are best for both.")]
 pub(crate) struct TrainArgs {
     #[command(flatten)]
     input: FileArg,
@@ -50,24 +57,26 @@ pub(crate) struct TrainArgs {
     /// How ba-ubauc is minimised
     #[arg(long, value_enum, default_value = "newton")]
     solver: Solver,
-    /// Weight of the least squares, above 0 [default: chosen by cross-validated AUC]
+    /// Weight of the least squares, above 0 [default: chosen by cross-validated AUC; ol-ubauc: 0.5]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     beta: Option<f64>,
-    /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; logistic: 1e-4]
+    /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; ol-ubauc and logistic: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
     /// Least squares over all examples alike (plain), or each class with half of the weight (balanced) [default: plain
-    /// if beta and gamma are given, else chosen with them]
+    /// if beta and gamma are given or for ol-ubauc, else chosen with them]
     #[arg(long, value_enum)]
     least_squares: Option<LeastSquaresName>,
     /// An intercept in the least squares, not penalised; logistic always has one
     #[arg(long)]
     intercept: bool,
     /// Divide every feature by its largest absolute value (maxabs) or its standard deviation (standard) while learning;
-    /// the model is for features as they are [default: none if beta and gamma are given, else maxabs]
+    /// the model is for features as they are [default: none if beta and gamma are given, else maxabs;
+    /// ol-ubauc: maxabs]
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
-    /// Stop at this relative gap; logistic: at this gradient [default: 1e-6; logistic: 1e-8]
+    /// Stop at this relative gap; logistic: at this gradient; ol-ubauc: when a pass changes the objective by less than
+    /// this share [default: 1e-6; logistic: 1e-8; ol-ubauc: 1e-7]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<f64>,
     /// Stop after so many Newton steps or rounds [default: 1000; logistic and bcd: 100]
@@ -79,6 +88,15 @@ pub(crate) struct TrainArgs {
     /// Write the model to this file, when all is done; - is standard output
     #[arg(long, value_name = "OUT")]
     model: Option<PathBuf>,
+    /// Start from this model; the optimum of ba-ubauc and logistic does not depend on it. The first steps of ol-ubauc are
+    /// as large as without it unless --eta0 is small
+    #[arg(long, value_name = "MODEL")]
+    initial_model: Option<PathBuf>,
+    /// Put every step, round or pass into the JSON, as "trace"
+    #[arg(long)]
+    trace: bool,
+    #[command(flatten)]
+    online: OnlineArgs,
     #[command(flatten)]
     training: TrainingArgs,
 }
@@ -104,7 +122,9 @@ fn name_of(value: impl ValueEnum) -> String {
 
 pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
-    refuse_early(args, output)?;
+    refuse_early(args, seed, output)?;
+    let initial = args.initial_model.as_deref().map(InitialModel::load);
+    let mut initial = initial.transpose()?;
     let Training {
         data,
         weights,
@@ -114,24 +134,24 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         Some(path) => Some(read_test(args, path, &data, &sides, output)?),
         None => None,
     };
+    if let Some(initial) = &mut initial {
+        initial.align(&data, &args.input.file, output)?;
+    }
     let seconds_read = started.elapsed().as_secs_f64();
 
     let choosing = Instant::now();
     let (chosen, verdict) = args.choose(&data, weights.as_deref(), seed, output)?;
     let (tuned, seconds_tune) = (verdict.is_some(), choosing.elapsed().as_secs_f64());
-    let problem = args.problem(chosen);
+    let problem = args.problem(chosen, seed);
+    let has_intercept = args.intercept || args.algorithm == Algorithm::Logistic;
+    let start = initial.as_ref().map(|model| model.start(has_intercept));
     let solving = Instant::now();
-    let trained = problem.fit(&data, weights.as_deref(), output)?;
+    let mut trained = problem.fit(&data, weights.as_deref(), start, output)?;
     let seconds_solve = solving.elapsed().as_secs_f64();
 
     let saved = saved_model(args, &problem, &trained, &data, &sides);
     let scores = saved.model.scores(data.rows());
-    let (train_auc, train_ci95) = match &weights {
-        None => auc(&scores, data.positive()).map(|a| (a.auc, a.ci95))?,
-        Some(weights) => {
-            weighted_auc(&scores, data.positive(), weights).map(|a| (a.auc, a.ci95))?
-        }
-    };
+    let (train_auc, train_ci95) = auc_of(&scores, &data, weights.as_deref())?;
     let test_auc = test
         .map(|test| TestAuc::of(&saved.model, &test))
         .transpose()?;
@@ -147,10 +167,9 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         n_neg: data.n_neg(),
         d: data.rows().cols(),
         classes: data.class_names().clone(),
-        beta: (args.algorithm == Algorithm::BaUbauc).then_some(problem.beta),
+        beta: args.algorithm.is_ubauc().then_some(problem.beta),
         gamma: problem.gamma,
-        least_squares: (args.algorithm == Algorithm::BaUbauc)
-            .then(|| kind(problem.least_squares).to_string()),
+        least_squares: (args.algorithm.is_ubauc()).then(|| kind(problem.least_squares).to_string()),
         scale: name_of(args.scale_name()),
         intercept: trained.intercept,
         objective: trained.objective,
@@ -161,12 +180,15 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         tied: trained.tied,
         newton: trained.newton,
         rounds: trained.rounds,
+        passes: trained.passes,
+        online: (trained.eta0).map(|eta0| args.online.report(&problem.online, eta0)),
         stop: trained.stop,
         train_auc,
         train_ci95,
         test_auc,
         model: args.model.clone(),
         verdict,
+        trace: trained.trace.take().filter(|_| args.trace),
         seconds: Seconds {
             read: seconds_read,
             tune: tuned.then_some(seconds_tune),
@@ -185,11 +207,12 @@ impl TrainArgs {
     fn scale_name(&self) -> ScaleName {
         let given =
             self.gamma.is_some() && (self.beta.is_some() || self.algorithm == Algorithm::Logistic);
-        self.scale.unwrap_or(if given {
-            ScaleName::None
-        } else {
-            ScaleName::Maxabs
-        })
+        self.scale
+            .unwrap_or(if given && self.algorithm != Algorithm::OlUbauc {
+                ScaleName::None
+            } else {
+                ScaleName::Maxabs
+            })
     }
 
     fn scale(&self) -> Scale {
@@ -207,7 +230,8 @@ impl TrainArgs {
         })
     }
 
-    /// What was typed, and the rest by tuning. Logistic regression has one parameter, with a default.
+    /// What was typed, and the rest by tuning. Logistic regression has one parameter, with a default; and nobody takes
+    /// the online learner to wait for a few hundred fits of the other.
     fn choose(
         &self,
         data: &Dataset,
@@ -220,7 +244,7 @@ impl TrainArgs {
             gamma: self.gamma,
             least_squares: self.least_squares(),
         };
-        if self.algorithm == Algorithm::Logistic {
+        if self.algorithm != Algorithm::BaUbauc {
             return Ok((typed.or_default(), None));
         }
         let how = (self.intercept, self.scale(), seed);
@@ -228,7 +252,7 @@ impl TrainArgs {
             .with_context(|| self.input.file.display().to_string())
     }
 
-    fn problem(&self, chosen: Chosen) -> Problem {
+    fn problem(&self, chosen: Chosen, seed: u64) -> Problem {
         Problem {
             algorithm: self.algorithm,
             solver: self.solver,
@@ -239,8 +263,62 @@ impl TrainArgs {
             scale: self.scale(),
             tolerance: self.tolerance,
             max_newton: self.max_newton,
+            online: self.online.online(seed),
         }
     }
+}
+
+impl TrainArgs {
+    /// Options that the algorithm does not have, by name.
+    fn refuse_options_of_others(&self) -> Result<()> {
+        let wrong = |what: String| Err(WrongUsage(what).into());
+        let (newton, algorithm) = (self.solver == Solver::Newton, name_of(self.algorithm));
+        if let Some(option) = self.online.any()
+            && self.algorithm != Algorithm::OlUbauc
+        {
+            return wrong(format!("{option} is for ol-ubauc, not for {algorithm}"));
+        }
+        if !newton && self.algorithm != Algorithm::BaUbauc {
+            return wrong(format!("--solver is for ba-ubauc, not for {algorithm}"));
+        }
+        if !newton && self.initial_model.is_some() {
+            return wrong("--initial-model is for --solver newton".to_string());
+        }
+        let foreign: &[(&str, bool)] = match self.algorithm {
+            Algorithm::BaUbauc => &[],
+            Algorithm::OlUbauc => &[(
+                "--max-newton is for ba-ubauc and logistic; ol-ubauc has --passes",
+                self.max_newton.is_some(),
+            )],
+            Algorithm::Logistic => &[
+                (
+                    "--beta is for ba-ubauc and ol-ubauc; logistic regression has no such parameter",
+                    self.beta.is_some(),
+                ),
+                (
+                    "--least-squares is for ba-ubauc and ol-ubauc, not for logistic",
+                    self.least_squares.is_some(),
+                ),
+                (
+                    "--trace is for ba-ubauc and ol-ubauc, not for logistic",
+                    self.trace,
+                ),
+            ],
+        };
+        match foreign.iter().find(|(_, typed)| *typed) {
+            Some((what, _)) => wrong(what.to_string()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// AUC on the training data, with its interval.
+fn auc_of(scores: &[f64], data: &Dataset, weights: Option<&[f64]>) -> Result<(f64, [f64; 2])> {
+    let positive = data.positive();
+    Ok(match weights {
+        None => auc(scores, positive).map(|a| (a.auc, a.ci95))?,
+        Some(weights) => weighted_auc(scores, positive, weights).map(|a| (a.auc, a.ci95))?,
+    })
 }
 
 /// The middle of an interval, without overflow.
@@ -249,22 +327,18 @@ fn midpoint([low, high]: [f64; 2]) -> f64 {
 }
 
 /// Everything that can be refused before the data are read and the long work begins.
-fn refuse_early(args: &TrainArgs, output: Output) -> Result<()> {
+fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let wrong = |what: &str| Err(WrongUsage(what.to_string()).into());
-    if args.algorithm == Algorithm::Logistic {
-        if args.beta.is_some() {
-            return wrong("--beta is for ba-ubauc; logistic regression has no such parameter");
-        }
-        if args.solver != Solver::Newton || args.least_squares.is_some() {
-            return wrong("--solver and --least-squares are for ba-ubauc, not for logistic");
-        }
+    args.refuse_options_of_others()?;
+    if args.trace && !output.json {
+        return wrong("--trace is for the JSON report; give --json too");
     }
     let typed = Typed {
         beta: args.beta,
         gamma: args.gamma,
         least_squares: None,
     };
-    args.problem(typed.or_default()).check()?;
+    args.problem(typed.or_default(), seed).check()?;
     let Some(path) = &args.model else {
         return Ok(());
     };
@@ -303,236 +377,4 @@ fn read_test(
     let in_file = || path.display().to_string();
     let labels = sides.apply(&examples.labels).with_context(in_file)?;
     Dataset::new(examples.rows, labels, examples.names).with_context(in_file)
-}
-
-fn saved_model(
-    args: &TrainArgs,
-    problem: &Problem,
-    trained: &Trained,
-    data: &Dataset,
-    sides: &ClassSides,
-) -> SavedModel {
-    let mut parameters: BTreeMap<String, Value> = BTreeMap::new();
-    let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
-    set("gamma", json!(problem.gamma));
-    set("scale", json!(name_of(args.scale_name())));
-    set("tolerance", json!(problem.tolerance()));
-    if args.algorithm == Algorithm::BaUbauc {
-        set("beta", json!(problem.beta));
-        set("least_squares", json!(kind(problem.least_squares)));
-        set("intercept", json!(args.intercept));
-        set("solver", json!(name_of(args.solver)));
-    }
-    if let Some(column) = &args.training.weight {
-        set("weight", json!(column));
-    }
-    if let Choice::Partition(seed) = args.training.classes.choice() {
-        set("partition", json!(seed));
-        set(scoring::POSITIVE_CLASSES, json!(sides.positive));
-        set(scoring::NEGATIVE_CLASSES, json!(sides.negative));
-    }
-    let certificate = [
-        ("objective", json!(trained.objective)),
-        ("dual", json!(trained.dual)),
-        ("gap", json!(trained.gap)),
-        ("stop", json!(trained.stop)),
-        ("lambda", json!(trained.lambda)),
-        ("tied", json!(trained.tied)),
-        ("n", json!(data.rows().len())),
-        ("n_pos", json!(data.n_pos())),
-        ("n_neg", json!(data.n_neg())),
-    ];
-    SavedModel {
-        model: LinearModel {
-            weights: trained.weights.clone(),
-            intercept: trained.intercept,
-            // Of logistic regression: even odds.
-            threshold: trained.lambda.map_or(0.0, midpoint),
-            classes: data.class_names().clone(),
-            names: data.names().to_vec(),
-        },
-        algorithm: name_of(args.algorithm),
-        parameters,
-        certificate: certificate.map(|(k, v)| (k.to_string(), v)).into(),
-    }
-}
-
-/// What a user should do something about.
-fn warn(
-    trained: &Trained,
-    problem: &Problem,
-    (data, weights): (&Dataset, Option<&[f64]>),
-    output: Output,
-) {
-    let n = match weights {
-        Some(weights) => weights.iter().filter(|s| **s > 0.0).count(),
-        None => data.rows().len(),
-    };
-    let cure = match problem.algorithm {
-        Algorithm::BaUbauc => "a larger --beta or a smaller --gamma lets",
-        Algorithm::Logistic => "a smaller --gamma may let",
-    };
-    if trained.weights.iter().all(|w| *w == 0.0) {
-        output.note(format!(
-            "warning: all weights are 0: every example has the same score and AUC is 0.5; {cure} \
-             the features speak"
-        ));
-    } else if trained.tied == Some(n) {
-        output.note(format!(
-            "warning: all weights are 0 to within the tolerance: every example is tied at the \
-             threshold, and the order of the scores means nothing; {cure} the features speak"
-        ));
-    } else if let Some(tied) = trained.tied.filter(|t| *t > most_tied(data, weights)) {
-        let share = 100.0 * tied as f64 / n as f64;
-        output.note(format!(
-            "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \
-             collapsed; a larger --beta keeps their scores apart",
-            thousands(tied as u64)
-        ));
-    }
-    match trained.stop {
-        "converged" => {}
-        "unproved" => output.note(
-            "warning: with gamma = 0 and features that depend on each other the gap is an \
-             estimate, not a proof; a small --gamma proves it",
-        ),
-        stop if trained.rounds.is_some() => output.note(format!(
-            "warning: not converged ({stop}): block descent may stop short of the optimum; \
-             --solver newton does not"
-        )),
-        stop => output.note(format!(
-            "warning: not converged ({stop}): the gap is {}, asked for was {:e}; scale the \
-             features (--scale maxabs), allow more steps (--max-newton) or a larger --tolerance",
-            trained
-                .gap
-                .map_or("unknown".to_string(), |g| format!("{g:.1e}")),
-            problem.tolerance()
-        )),
-    }
-}
-
-#[derive(Serialize)]
-struct Seconds {
-    read: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tune: Option<f64>,
-    solve: f64,
-    total: f64,
-}
-
-#[derive(Serialize)]
-struct TestAuc {
-    auc: f64,
-    ci95: [f64; 2],
-    n_pos: usize,
-    n_neg: usize,
-}
-
-impl TestAuc {
-    fn of(model: &LinearModel, test: &Dataset) -> Result<TestAuc> {
-        let scores = model.scores(test.rows());
-        let found = auc(&scores, test.positive())?;
-        Ok(TestAuc {
-            auc: found.auc,
-            ci95: found.ci95,
-            n_pos: found.n_pos,
-            n_neg: found.n_neg,
-        })
-    }
-}
-
-#[derive(Serialize)]
-struct Report {
-    algorithm: String,
-    solver: Option<String>,
-    n: usize,
-    n_pos: usize,
-    n_neg: usize,
-    d: usize,
-    classes: [String; 2],
-    beta: Option<f64>,
-    gamma: f64,
-    least_squares: Option<String>,
-    scale: String,
-    intercept: f64,
-    objective: f64,
-    dual: Option<f64>,
-    gap: Option<f64>,
-    lambda: Option<f64>,
-    lambda_interval: Option<[f64; 2]>,
-    tied: Option<usize>,
-    newton: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rounds: Option<usize>,
-    stop: &'static str,
-    train_auc: f64,
-    train_ci95: [f64; 2],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    test_auc: Option<TestAuc>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<PathBuf>,
-    /// Beside logistic regression, if the parameters were chosen here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<Verdict>,
-    seconds: Seconds,
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |n: usize| thousands(n as u64);
-        let [negative, positive] = &self.classes;
-        let mut facts = Facts::default();
-        let solver = self.solver.as_deref();
-        let solver = solver.map_or(String::new(), |s| format!(" ({s})"));
-        facts.add("algorithm", format!("{}{solver}", self.algorithm));
-        facts.add(
-            "examples",
-            format!("{}, {} features", count(self.n), count(self.d)),
-        );
-        let (n_pos, n_neg) = (count(self.n_pos), count(self.n_neg));
-        facts.add("positive", format!("{n_pos} (class {positive})"));
-        facts.add("negative", format!("{n_neg} (class {negative})"));
-        let beta = self.beta.map_or(String::new(), |b| format!("beta {b}, "));
-        let least_squares = self.least_squares.as_deref();
-        let least_squares = least_squares.map_or(String::new(), |l| format!(", {l} least squares"));
-        let (gamma, scale) = (self.gamma, &self.scale);
-        facts.add(
-            "parameters",
-            format!("{beta}gamma {gamma}{least_squares}, scale {scale}"),
-        );
-        facts.add("objective", format!("{:.9}", self.objective));
-        if let Some(dual) = self.dual {
-            facts.add("lower bound", format!("{dual:.9}"));
-        }
-        if let Some(gap) = self.gap {
-            facts.add("gap", format!("proved to within {gap:.1e}"));
-        }
-        if let Some(lambda) = self.lambda {
-            facts.add("threshold", number(lambda));
-        }
-        if let Some(tied) = self.tied {
-            facts.add("tied at it", count(tied));
-        }
-        let steps = match (self.newton, self.rounds) {
-            (Some(n), _) => format!("{n} Newton steps"),
-            (_, n) => format!("{} rounds", n.unwrap_or(0)),
-        };
-        facts.add("stopped", format!("{} after {steps}", self.stop));
-        let with = |auc: f64, ci95| format!("{} {}", number(auc), interval(ci95));
-        facts.add("training AUC", with(self.train_auc, self.train_ci95));
-        if let Some(test) = &self.test_auc {
-            facts.add("test AUC", with(test.auc, test.ci95));
-        }
-        if let Some(path) = &self.model {
-            facts.add("model", path.display());
-        }
-        let Seconds {
-            read, solve, total, ..
-        } = self.seconds;
-        facts.add(
-            "seconds",
-            format!("{total:.2} (reading {read:.2}, solving {solve:.2})"),
-        );
-        write!(f, "{facts}")
-    }
 }

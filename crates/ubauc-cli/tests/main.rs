@@ -12,6 +12,7 @@ mod every_command;
 mod killed;
 mod learn;
 mod optimum;
+mod passes;
 mod predict;
 mod process;
 mod train;

@@ -289,6 +289,15 @@ impl<'a> Shards<'a> {
         w
     }
 
+    /// Weights for the divided features.
+    pub(crate) fn scaled(&self, raw: &[f64]) -> Vec<f64> {
+        let divisor = |j: usize| self.divisors.map_or(1.0, |divisors| divisors[j]);
+        raw.iter()
+            .enumerate()
+            .map(|(j, w)| w * divisor(j))
+            .collect()
+    }
+
     /// z = Xw.
     pub(crate) fn place(&mut self, w: &[f64]) {
         let w = self.raw(w);

@@ -426,7 +426,7 @@ impl Training {
         Given {
             weights: Some(&self.weights),
             divisors: self.divisors.as_deref(),
-            progress: None,
+            ..Given::default()
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{binary, dataset, least_squares, sparse_dataset};
 use crate::oracle::{self, Problem, kkt_residual, objective, random_problem, solve};
 use crate::read::real_data;
 
-fn params(problem: &Problem, tolerance: f64) -> BaUbaucParams {
+pub(super) fn params(problem: &Problem, tolerance: f64) -> BaUbaucParams {
     BaUbaucParams {
         beta: problem.beta,
         gamma: problem.gamma,
@@ -23,7 +23,7 @@ fn params(problem: &Problem, tolerance: f64) -> BaUbaucParams {
     }
 }
 
-fn given(problem: &Problem) -> Given<'_> {
+pub(super) fn given(problem: &Problem) -> Given<'_> {
     Given {
         weights: problem.weights.as_deref(),
         ..Default::default()
@@ -237,7 +237,7 @@ fn bad_parameters_are_refused_by_name() {
 }
 
 /// A data set large enough for several shards.
-fn large() -> Dataset {
+pub(super) fn large() -> Dataset {
     use ubauc::data::generate::{GenerateParams, Generator};
     use ubauc::data::rows::{Csr, Rows};
     let params = GenerateParams {

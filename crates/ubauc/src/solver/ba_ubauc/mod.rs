@@ -161,6 +161,8 @@ pub struct Given<'a> {
     pub weights: Option<&'a [f64]>,
     /// Divides feature j by this number before all else; the answer is for raw features again.
     pub divisors: Option<&'a [f64]>,
+    /// Where to start, for the raw features; the least squares alone if none. The minimum does not depend on it.
+    pub start: Option<&'a [f64]>,
     /// Told of every step.
     pub progress: Option<&'a (dyn Fn(&TracePoint) + Sync)>,
 }
@@ -208,6 +210,20 @@ pub(super) fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
             });
         }
     }
+    if let Some(start) = given.start {
+        let (expected, got) = (data.rows().cols(), start.len());
+        if got != expected {
+            return Err(Error::Length {
+                what: "weights to start from",
+                expected,
+                got,
+            });
+        }
+        if !start.iter().all(|w| w.is_finite()) {
+            let what = "the weights to start from are not finite";
+            return Err(Error::Numerical { what });
+        }
+    }
     Ok(())
 }
 
@@ -226,6 +242,10 @@ pub(super) fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()
 
 /// σ grows by this factor from one outer step to the next.
 const GROWTH: f64 = 2.0;
+/// For weights to start from σ is doubled at most so often.
+const DOUBLINGS: usize = 20;
+/// … and not once the second part of the gap is below this part of the first.
+const STIFF: f64 = 0.1;
 /// Looks without progress after which the solver gives up.
 const IDLE: usize = 60;
 /// Scores this near to λ count as tied to it; labels, which they are fitted to, are 2 apart.
@@ -286,6 +306,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         system: System,
         params: &BaUbaucParams,
         warm: Option<Warm>,
+        start: Option<&[f64]>,
     ) -> Self {
         let n = shards.total.sum();
         let Warm {
@@ -302,10 +323,17 @@ impl<'s, 'a> Solver<'s, 'a> {
                 Warm { sigma, ..warm }
             }
             None => {
-                let w = system.ridge(shards, params);
+                let w = match start {
+                    Some(raw) => shards.scaled(raw),
+                    None => system.ridge(shards, params),
+                };
                 shards.reset();
                 shards.place(&w);
-                let (sigma, lambda) = first_penalty(shards);
+                let (mut sigma, lambda) = first_penalty(shards);
+                if start.is_some() {
+                    // Scores that are all tied would begin with a wall.
+                    sigma = sigma.min(1.0 / TIED);
+                }
                 let (first, pull) = (sigma, vec![0.0; w.len()]);
                 Warm {
                     w,
@@ -330,6 +358,21 @@ impl<'s, 'a> Solver<'s, 'a> {
             best: (f64::INFINITY, Vec::new()),
             trace: Vec::new(),
         }
+    }
+
+    /// σ for weights that came without multipliers: raised as long as the second part of the gap, which falls by outer
+    /// steps, counts. Near the minimum few examples are then left between their bounds, and a few Newton steps find the
+    /// multipliers of those; with a larger σ the way from weights that are not so near would be long.
+    fn find_penalty(&mut self, params: &BaUbaucParams) -> Result<()> {
+        for _ in 0..DOUBLINGS {
+            self.rebalance(0.0);
+            let point = self.look(params)?;
+            if point.slack <= STIFF * point.inner {
+                break;
+            }
+            self.sigma *= 2.0;
+        }
+        Ok(())
     }
 
     fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<(Fit, Warm)> {

@@ -1,7 +1,8 @@
 //! Many (β, γ) on the same rows: one Gram matrix, and each fit starts where the last one ended.
 //!
 //! H₀ = NγI + βXᵀVX needs XᵀVX once. The multipliers of one fit are feasible for any other with the same
-//! sample weights, so they, w and λ start the next; a neighbour on a grid is then a few Newton steps away.
+//! sample weights, so they, w and λ start the next; a neighbour on a grid is then a few Newton steps away. The first fit
+//! starts from [`Given::start`], if there is one.
 
 use super::newton::{Route, System};
 use super::{BaUbaucParams, Fit, Given, Solver, Warm, check_given, refuse_one_class};
@@ -61,7 +62,13 @@ impl<'a> Path<'a> {
                 self.moments = Some(shards.moments(self.intercept));
             }
             let system = System::new(shards, &params, self.moments.as_ref())?;
-            Solver::new(shards, system, &params, self.warm.take()).run(&self.given, &params)
+            let (warm, start) = (self.warm.take(), self.given.start);
+            let without_multipliers = warm.is_none() && start.is_some();
+            let mut solver = Solver::new(shards, system, &params, warm, start);
+            if without_multipliers {
+                solver.find_penalty(&params)?;
+            }
+            solver.run(&self.given, &params)
         })?;
         self.warm = Some(warm);
         Ok(fit)

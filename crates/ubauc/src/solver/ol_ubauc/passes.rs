@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         let batch = Given {
             weights,
             divisors,
-            progress: None,
+            ..Given::default()
         };
         check_given(data, &batch)?;
         let totals = totals(data, weights);

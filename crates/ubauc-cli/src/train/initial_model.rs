@@ -1,0 +1,76 @@
+//! A saved model to start from.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use ubauc::data::dataset::Dataset;
+use ubauc::model_file::SavedModel;
+use ubauc::solver::ol_ubauc::passes::Start;
+
+use crate::output::Output;
+use crate::scoring;
+
+/// The model, and what it says of the features at hand.
+pub(super) struct InitialModel {
+    saved: SavedModel,
+    /// As it was typed.
+    option: String,
+    /// In the order of the data's columns, once that is known.
+    weights: Vec<f64>,
+}
+
+impl InitialModel {
+    pub(super) fn load(path: &Path) -> Result<InitialModel> {
+        let option = format!("--initial-model {}", path.display());
+        let saved = SavedModel::load(path).with_context(|| option.clone())?;
+        if scoring::hash_bits(&saved).is_some() {
+            bail!("{option}: the model hashes its features, and training does not");
+        }
+        let weights = Vec::new();
+        Ok(InitialModel {
+            saved,
+            option,
+            weights,
+        })
+    }
+
+    /// Finds the model's features in the data, by name where both have names, otherwise by number. Those that the model
+    /// lacks start at 0; columns that the data lack are refused, but in svmlight, where no example has them.
+    pub(super) fn align(&mut self, data: &Dataset, path: &Path, output: Output) -> Result<()> {
+        let (model, option) = (&self.saved.model, &self.option);
+        let (names, cols, known) = (data.names(), data.rows().cols(), model.weights.len());
+        let (theirs, ours) = (&model.classes[1], &data.class_names()[1]);
+        if theirs != ours {
+            output.note(format!(
+                "note: {option}: its positive class is {theirs}, and here it is {ours}"
+            ));
+        }
+        if !names.is_empty() && model.names.is_empty() && cols < known {
+            bail!(
+                "{option}: {}: {cols} feature columns; the model has {known} features",
+                path.display()
+            );
+        }
+        let aligned = scoring::aligned(&self.saved, names, path);
+        let mut weights = aligned.with_context(|| option.clone())?;
+        if weights.len() > cols {
+            output.note(format!(
+                "note: {option}: its features beyond the {cols} of {} are left out (up to {known})",
+                path.display()
+            ));
+        }
+        weights.resize(cols, 0.0);
+        self.weights = weights;
+        Ok(())
+    }
+
+    /// Where to start; without an intercept to learn, from none.
+    pub(super) fn start(&self, intercept: bool) -> Start<'_> {
+        let model = &self.saved.model;
+        Start {
+            weights: &self.weights,
+            intercept: if intercept { model.intercept } else { 0.0 },
+            lambda: model.threshold - model.intercept,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The options of `ubauc train --algorithm ol-ubauc`.
+
+use std::num::NonZeroU64;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use ubauc::solver::ol_ubauc::passes::Passes;
+use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step};
+
+use super::name_of;
+use crate::algorithm::Online;
+
+/// How the online learner goes about it; the names are those of `ubauc learn`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of ol-ubauc")]
+pub(super) struct OnlineArgs {
+    /// At most so many passes over the examples [default: 50]
+    #[arg(long, value_name = "N")]
+    passes: Option<usize>,
+    /// Examples in the order of the file, not in a new random order in each pass
+    #[arg(long)]
+    no_shuffle: bool,
+    /// implicit cannot diverge; sgd is the paper's step [default: implicit]
+    #[arg(long, value_enum)]
+    step: Option<StepName>,
+    /// How the step after t examples becomes smaller: eta0/sqrt(t), eta0/t, or not at all [default: sqrt]
+    #[arg(long, value_enum)]
+    schedule: Option<ScheduleName>,
+    /// First step [default: found by trial on at most 1,000 examples]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    eta0: Option<f64>,
+    /// Keep |w| within this radius, in scaled features
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    radius: Option<f64>,
+    /// Average the weights from this pass on, the first being 1 [default: 2]
+    #[arg(long, value_name = "PASS")]
+    average_from: Option<NonZeroU64>,
+    /// No average: the last weights count
+    #[arg(long, conflicts_with = "average_from")]
+    no_average: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StepName {
+    Implicit,
+    Sgd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScheduleName {
+    Sqrt,
+    Inverse,
+    Constant,
+}
+
+impl OnlineArgs {
+    /// One that was typed, by its name.
+    pub(super) fn any(&self) -> Option<&'static str> {
+        let typed = [
+            ("--passes", self.passes.is_some()),
+            ("--no-shuffle", self.no_shuffle),
+            ("--step", self.step.is_some()),
+            ("--schedule", self.schedule.is_some()),
+            ("--eta0", self.eta0.is_some()),
+            ("--radius", self.radius.is_some()),
+            ("--average-from", self.average_from.is_some()),
+            ("--no-average", self.no_average),
+        ];
+        typed.iter().find(|(_, is)| *is).map(|(name, _)| *name)
+    }
+
+    fn step(&self) -> StepName {
+        self.step.unwrap_or(StepName::Implicit)
+    }
+
+    fn schedule(&self) -> ScheduleName {
+        self.schedule.unwrap_or(ScheduleName::Sqrt)
+    }
+
+    pub(super) fn online(&self, seed: u64) -> Online {
+        let default = OlUbaucParams::default();
+        // The library counts the passes before the first that is averaged.
+        let average = match self.average_from {
+            Some(pass) => Some(pass.get() - 1),
+            None if self.no_average => None,
+            None => default.average,
+        };
+        Online {
+            steps: OlUbaucParams {
+                step: match self.step() {
+                    StepName::Implicit => Step::Implicit,
+                    StepName::Sgd => Step::Sgd,
+                },
+                rate: match self.schedule() {
+                    ScheduleName::Sqrt => Rate::InverseSqrt,
+                    ScheduleName::Inverse => Rate::Inverse,
+                    ScheduleName::Constant => Rate::Constant,
+                },
+                eta0: self.eta0.unwrap_or(default.eta0),
+                radius: self.radius,
+                average,
+                ..default
+            },
+            finds_eta0: self.eta0.is_none(),
+            passes: self.passes.unwrap_or(Passes::default().passes),
+            shuffles: !self.no_shuffle,
+            seed,
+        }
+    }
+
+    /// What was done, by the names of the options.
+    pub(super) fn report(&self, online: &Online, eta0: f64) -> OnlineReport {
+        OnlineReport {
+            eta0,
+            step: name_of(self.step()),
+            schedule: name_of(self.schedule()),
+            radius: online.steps.radius,
+            average_from: online.steps.average.map(|passes| passes + 1),
+            shuffle: online.shuffles,
+            seed: online.seed,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct OnlineReport {
+    eta0: f64,
+    step: String,
+    schedule: String,
+    radius: Option<f64>,
+    /// The first pass that counts in the average; none without an average.
+    average_from: Option<u64>,
+    shuffle: bool,
+    seed: u64,
+}
+
+impl std::fmt::Display for OnlineReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let over = match self.schedule.as_str() {
+            "sqrt" => "/sqrt(t)",
+            "inverse" => "/t",
+            _ => "",
+        };
+        write!(f, "{}, {}{over}", self.step, self.eta0)?;
+        if let Some(radius) = self.radius {
+            write!(f, ", within {radius}")?;
+        }
+        match self.average_from {
+            Some(pass) => write!(f, ", averaged from pass {pass} on"),
+            None => write!(f, ", not averaged"),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What `ubauc train` answers.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde::Serialize;
+use ubauc::data::dataset::Dataset;
+use ubauc::metrics::auc;
+use ubauc::model::LinearModel;
+use ubauc::tune::Verdict;
+
+use super::online::OnlineReport;
+use crate::algorithm::Trace;
+use crate::output::{Facts, interval, number, thousands};
+
+#[derive(Serialize)]
+pub(super) struct Seconds {
+    pub(super) read: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tune: Option<f64>,
+    pub(super) solve: f64,
+    pub(super) total: f64,
+}
+
+#[derive(Serialize)]
+pub(super) struct TestAuc {
+    auc: f64,
+    ci95: [f64; 2],
+    n_pos: usize,
+    n_neg: usize,
+}
+
+impl TestAuc {
+    pub(super) fn of(model: &LinearModel, test: &Dataset) -> Result<TestAuc> {
+        let scores = model.scores(test.rows());
+        let found = auc(&scores, test.positive())?;
+        Ok(TestAuc {
+            auc: found.auc,
+            ci95: found.ci95,
+            n_pos: found.n_pos,
+            n_neg: found.n_neg,
+        })
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Report {
+    pub(super) algorithm: String,
+    pub(super) solver: Option<String>,
+    pub(super) n: usize,
+    pub(super) n_pos: usize,
+    pub(super) n_neg: usize,
+    pub(super) d: usize,
+    pub(super) classes: [String; 2],
+    pub(super) beta: Option<f64>,
+    pub(super) gamma: f64,
+    pub(super) least_squares: Option<String>,
+    pub(super) scale: String,
+    pub(super) intercept: f64,
+    pub(super) objective: f64,
+    pub(super) dual: Option<f64>,
+    pub(super) gap: Option<f64>,
+    pub(super) lambda: Option<f64>,
+    pub(super) lambda_interval: Option<[f64; 2]>,
+    pub(super) tied: Option<usize>,
+    pub(super) newton: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rounds: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) passes: Option<usize>,
+    #[serde(flatten)]
+    pub(super) online: Option<OnlineReport>,
+    pub(super) stop: &'static str,
+    pub(super) train_auc: f64,
+    pub(super) train_ci95: [f64; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) test_auc: Option<TestAuc>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<PathBuf>,
+    /// Beside logistic regression, if the parameters were chosen here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) verdict: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trace: Option<Trace>,
+    pub(super) seconds: Seconds,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n: usize| thousands(n as u64);
+        let [negative, positive] = &self.classes;
+        let mut facts = Facts::default();
+        let solver = self.solver.as_deref();
+        let solver = solver.map_or(String::new(), |s| format!(" ({s})"));
+        facts.add("algorithm", format!("{}{solver}", self.algorithm));
+        facts.add(
+            "examples",
+            format!("{}, {} features", count(self.n), count(self.d)),
+        );
+        let (n_pos, n_neg) = (count(self.n_pos), count(self.n_neg));
+        facts.add("positive", format!("{n_pos} (class {positive})"));
+        facts.add("negative", format!("{n_neg} (class {negative})"));
+        let beta = self.beta.map_or(String::new(), |b| format!("beta {b}, "));
+        let least_squares = self.least_squares.as_deref();
+        let least_squares = least_squares.map_or(String::new(), |l| format!(", {l} least squares"));
+        let (gamma, scale) = (self.gamma, &self.scale);
+        facts.add(
+            "parameters",
+            format!("{beta}gamma {gamma}{least_squares}, scale {scale}"),
+        );
+        facts.add("objective", format!("{:.9}", self.objective));
+        if let Some(dual) = self.dual {
+            facts.add("lower bound", format!("{dual:.9}"));
+        }
+        if let Some(gap) = self.gap {
+            facts.add("gap", format!("proved to within {gap:.1e}"));
+        }
+        if let Some(lambda) = self.lambda {
+            facts.add("threshold", number(lambda));
+        }
+        if let Some(tied) = self.tied {
+            facts.add("tied at it", count(tied));
+        }
+        if let Some(online) = &self.online {
+            facts.add("steps", online);
+        }
+        let steps = match (self.newton, self.passes) {
+            (Some(n), _) => format!("{n} Newton steps"),
+            (_, Some(n)) => format!("{n} passes"),
+            _ => format!("{} rounds", self.rounds.unwrap_or(0)),
+        };
+        facts.add("stopped", format!("{} after {steps}", self.stop));
+        let with = |auc: f64, ci95| format!("{} {}", number(auc), interval(ci95));
+        facts.add("training AUC", with(self.train_auc, self.train_ci95));
+        if let Some(test) = &self.test_auc {
+            facts.add("test AUC", with(test.auc, test.ci95));
+        }
+        if let Some(path) = &self.model {
+            facts.add("model", path.display());
+        }
+        let Seconds {
+            read, solve, total, ..
+        } = self.seconds;
+        facts.add(
+            "seconds",
+            format!("{total:.2} (reading {read:.2}, solving {solve:.2})"),
+        );
+        write!(f, "{facts}")
+    }
+}

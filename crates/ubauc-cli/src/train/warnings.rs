@@ -1,0 +1,81 @@
+//! What `ubauc train` says besides its report.
+
+use ubauc::data::dataset::Dataset;
+use ubauc::tune::most_tied;
+
+use crate::algorithm::{Algorithm, Problem, Trace, Trained};
+use crate::output::{Output, thousands};
+
+/// What a user should do something about.
+pub(super) fn warn(
+    trained: &Trained,
+    problem: &Problem,
+    (data, weights): (&Dataset, Option<&[f64]>),
+    output: Output,
+) {
+    let n = match weights {
+        Some(weights) => weights.iter().filter(|s| **s > 0.0).count(),
+        None => data.rows().len(),
+    };
+    let cure = match problem.algorithm {
+        Algorithm::BaUbauc | Algorithm::OlUbauc => "a larger --beta or a smaller --gamma lets",
+        Algorithm::Logistic => "a smaller --gamma may let",
+    };
+    if trained.weights.iter().all(|w| *w == 0.0) {
+        output.note(format!(
+            "warning: all weights are 0: every example has the same score and AUC is 0.5; {cure} \
+             the features speak"
+        ));
+    } else if trained.tied == Some(n) {
+        output.note(format!(
+            "warning: all weights are 0 to within the tolerance: every example is tied at the \
+             threshold, and the order of the scores means nothing; {cure} the features speak"
+        ));
+    } else if let Some(tied) = trained.tied.filter(|t| *t > most_tied(data, weights)) {
+        let share = 100.0 * tied as f64 / n as f64;
+        output.note(format!(
+            "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \
+             collapsed; a larger --beta keeps their scores apart",
+            thousands(tied as u64)
+        ));
+    }
+    match trained.stop {
+        "converged" => {}
+        "max_passes" => {
+            let changed = last_change(trained).map_or(String::new(), |change| {
+                format!("; the last changed the objective by {change:.1e} of itself")
+            });
+            output.note(format!(
+                "note: all passes are made{changed}; --algorithm ba-ubauc finds the minimum, with a \
+                 proof"
+            ));
+        }
+        "unproved" => output.note(
+            "warning: with gamma = 0 and features that depend on each other the gap is an \
+             estimate, not a proof; a small --gamma proves it",
+        ),
+        stop if trained.rounds.is_some() => output.note(format!(
+            "warning: not converged ({stop}): block descent may stop short of the optimum; \
+             --solver newton does not"
+        )),
+        stop => output.note(format!(
+            "warning: not converged ({stop}): the gap is {}, asked for was {:e}; scale the \
+             features (--scale maxabs), allow more steps (--max-newton) or a larger --tolerance",
+            trained
+                .gap
+                .map_or("unknown".to_string(), |g| format!("{g:.1e}")),
+            problem.tolerance()
+        )),
+    }
+}
+
+/// By which share of itself the objective changed in the last pass, if there were two.
+fn last_change(trained: &Trained) -> Option<f64> {
+    let Some(Trace::Passes(points)) = &trained.trace else {
+        return None;
+    };
+    let [.., before, last] = points.as_slice() else {
+        return None;
+    };
+    Some((before.objective - last.objective).abs() / last.objective)
+}
