@@ -17,6 +17,7 @@ import warnings
 import numpy as np
 import sklearn
 from measure import CACHE, ROOT, best, measure, measure_text, seconds, svmlight_text, table
+from online import bench_endless, bench_online, bench_stream
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -219,6 +220,9 @@ BENCHMARKS = {
     "fit": bench_fit,
     "rows": bench_rows,
     "tune": bench_tune,
+    "online": bench_online,
+    "stream": bench_stream,
+    "endless": bench_endless,
 }
 
 
