@@ -25,7 +25,7 @@ lint: $(VENV)/ready ## format and lints
 doc: ## the library's documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
 
-bench: $(VENV)/ready ## speed: ours / theirs / ratio, from one run (set UBAUC_DATA for the real data)
+bench: $(VENV)/bench-ready ## speed: ours / theirs / ratio, from one run (set UBAUC_DATA for the real data)
 	$(PYTHON) bench/run.py
 
 fuzz: ## fuzz every reader for a minute each (FUZZ_SECONDS=60); needs cargo-fuzz
@@ -40,4 +40,8 @@ clean: ## remove what was built
 $(VENV)/ready: tests/requirements.txt
 	python3 -m venv $(VENV)
 	$(PYTHON) -m pip install --quiet --requirement tests/requirements.txt
+	touch $@
+
+$(VENV)/bench-ready: $(VENV)/ready bench/requirements.txt
+	$(PYTHON) -m pip install --quiet --requirement bench/requirements.txt
 	touch $@

@@ -8,16 +8,16 @@ Absolute times mean little on a shared machine; ratios of one run mean more.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import platform
-import subprocess
 import time
 import warnings
 
 import numpy as np
 import sklearn
+from measure import CACHE, ROOT, best, measure, measure_text, seconds, svmlight_text, table
+from online import bench_endless, bench_online, bench_stream
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -25,47 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CACHE = ROOT / "bench" / ".cache"
 DOCS = ROOT / "docs" / "benchmarks.md"
-
-
-def measure(*arguments, threads=None):
-    """What the Rust side, `crates/ubauc/benches/measure.rs`, measured."""
-    return json.loads(measure_text(*arguments, threads=threads))
-
-
-def measure_text(*arguments, threads=None):
-    command = ["cargo", "bench", "-q", "-p", "ubauc", "--bench", "measure", "--"]
-    env = dict(os.environ)
-    if threads is not None:
-        env["RAYON_NUM_THREADS"] = str(threads)
-    done = subprocess.run(
-        [*command, *map(str, arguments)], cwd=ROOT, env=env, capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        raise SystemExit(done.stderr)
-    return done.stdout
-
-
-def best(repeats, work, *arguments):
-    """The shortest of `repeats` runs, and the answer."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        answer = work(*arguments)
-        times.append(time.perf_counter() - start)
-    return min(times), answer
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def seconds(t):
-    return f"{t * 1000:.1f} ms" if t < 1 else f"{t:.2f} s"
 
 
 def bench_auc():
@@ -110,23 +70,6 @@ def bench_auc():
         "peak memory / input",
     ]
     return table(head, rows)
-
-
-def svmlight_text():
-    """a9a if the real data are there, generated rows of the same shape if not."""
-    data = os.environ.get("UBAUC_DATA")
-    if data:
-        path = pathlib.Path(data) / "a9a" / "train.svm.zst"
-        out = CACHE / "a9a.svm"
-        measure_text("plain", path, out)
-        return "a9a", out.read_bytes()
-    print("NOTE: UBAUC_DATA is not set: generated rows take the place of a9a")
-    out = CACHE / "rows.svm"
-    generate = (
-        "cargo run --release -q -- data generate --rows 32561 --dim 123 --density 0.11".split()
-    )
-    subprocess.run([*generate, "--quiet", "--output", str(out)], cwd=ROOT, check=True)
-    return "generated", out.read_bytes()
 
 
 def bench_read():
@@ -277,6 +220,9 @@ BENCHMARKS = {
     "fit": bench_fit,
     "rows": bench_rows,
     "tune": bench_tune,
+    "online": bench_online,
+    "stream": bench_stream,
+    "endless": bench_endless,
 }
 
 
