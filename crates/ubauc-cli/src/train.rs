@@ -22,6 +22,7 @@ use crate::algorithm::{Algorithm, Problem, Solver};
 use crate::args::WrongUsage;
 use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{FileArg, Wanted};
+use crate::names::name_of;
 use crate::output::Output;
 use crate::scoring::{self, ClassSides};
 use crate::training::{Training, TrainingArgs};
@@ -112,12 +113,6 @@ enum ScaleName {
     None,
     Maxabs,
     Standard,
-}
-
-/// The name under which an option is typed.
-fn name_of(value: impl ValueEnum) -> String {
-    let known = value.to_possible_value();
-    known.map_or_else(String::new, |v| v.get_name().to_string())
 }
 
 pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {

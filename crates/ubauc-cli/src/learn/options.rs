@@ -11,10 +11,11 @@ use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::hash;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::read::{StreamClasses, StreamOptions};
-use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, RunningScale, Step};
+use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale};
 
 use crate::args::WrongUsage;
 use crate::input::{FormatArgs, Wanted};
+use crate::names::{ScheduleName, StepName, name_of};
 use crate::output::Output;
 use crate::scoring;
 
@@ -171,28 +172,9 @@ enum LeastSquaresName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StepName {
-    Implicit,
-    Sgd,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScheduleName {
-    Sqrt,
-    Inverse,
-    Constant,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScaleName {
     None,
     Maxabs,
-}
-
-/// The name under which an option is typed.
-fn name_of(value: impl ValueEnum) -> String {
-    let known = value.to_possible_value();
-    known.map_or_else(String::new, |v| v.get_name().to_string())
 }
 
 impl LearnArgs {
@@ -211,15 +193,8 @@ impl LearnArgs {
                 LeastSquaresName::Balanced => LeastSquares::Balanced,
             },
             intercept: self.intercept,
-            step: match self.step {
-                StepName::Implicit => Step::Implicit,
-                StepName::Sgd => Step::Sgd,
-            },
-            rate: match self.schedule {
-                ScheduleName::Sqrt => Rate::InverseSqrt,
-                ScheduleName::Inverse => Rate::Inverse,
-                ScheduleName::Constant => Rate::Constant,
-            },
+            step: self.step.into(),
+            rate: self.schedule.into(),
             eta0: self.eta0.unwrap_or(default.eta0),
             radius: self.radius,
             average: (!self.no_average).then_some(self.average),

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
+use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::solver::ol_ubauc::passes::Passes;
-use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step};
 
-use super::name_of;
 use crate::algorithm::Online;
+use crate::names::{ScheduleName, StepName, name_of};
 
 /// How the online learner goes about it; the names are those of `ubauc learn`.
 #[derive(Debug, Args)]
@@ -38,19 +38,6 @@ pub(super) struct OnlineArgs {
     /// No average: the last weights count
     #[arg(long, conflicts_with = "average_from")]
     no_average: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StepName {
-    Implicit,
-    Sgd,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScheduleName {
-    Sqrt,
-    Inverse,
-    Constant,
 }
 
 impl OnlineArgs {
@@ -87,15 +74,8 @@ impl OnlineArgs {
         };
         Online {
             steps: OlUbaucParams {
-                step: match self.step() {
-                    StepName::Implicit => Step::Implicit,
-                    StepName::Sgd => Step::Sgd,
-                },
-                rate: match self.schedule() {
-                    ScheduleName::Sqrt => Rate::InverseSqrt,
-                    ScheduleName::Inverse => Rate::Inverse,
-                    ScheduleName::Constant => Rate::Constant,
-                },
+                step: self.step().into(),
+                rate: self.schedule().into(),
                 eta0: self.eta0.unwrap_or(default.eta0),
                 radius: self.radius,
                 average,

@@ -8,8 +8,9 @@ use ubauc::data::labels::Choice;
 use ubauc::model::LinearModel;
 use ubauc::model_file::SavedModel;
 
-use super::{TrainArgs, midpoint, name_of};
+use super::{TrainArgs, midpoint};
 use crate::algorithm::{Algorithm, Problem, Trained};
+use crate::names::name_of;
 use crate::scoring::{self, ClassSides};
 use crate::tune::kind;
 

@@ -4,6 +4,7 @@ use super::OlUbaucParams;
 use super::iterate::Iterate;
 use super::scale::{RunningScale, Sizes};
 use super::step::Example;
+use super::weights::Weights;
 use crate::data::rows::Row;
 use crate::objective::ubauc::{ClassWeights, LeastSquares, Objective};
 use crate::{Error, Result};
@@ -70,6 +71,45 @@ impl Learner {
     /// w·x + b with the weights that would be saved: the average once there is one, otherwise the last. Features never
     /// seen add 0.
     pub fn score(&self, row: Row<'_>) -> f64 {
+        let mut sums = Products::default();
+        for (j, x) in row.entries().filter(|entry| entry.1 != 0.0) {
+            match self.scaled(j, x) {
+                Some(x) => sums.add(x, self.iterate.weights.pairs[j]),
+                None => return self.score_of_new(row),
+            }
+        }
+        self.score_by(&sums, row)
+    }
+
+    /// x_j/m_j of a feature that is no news: seen before, and not larger than then.
+    #[inline]
+    fn scaled(&self, j: usize, x: f64) -> Option<f64> {
+        match &self.sizes {
+            Some(sizes) => {
+                let largest = *sizes.largest.get(j)?;
+                (x.abs() <= largest).then(|| x / largest)
+            }
+            None => (j < self.cols() && x.is_finite()).then_some(x),
+        }
+    }
+
+    /// The score, from the products with the scaled features.
+    #[inline]
+    fn score_by(&self, sums: &Products, row: Row<'_>) -> f64 {
+        let Weights { scale, sum, .. } = self.iterate.weights;
+        let last = scale * sums.u;
+        let score = self.iterate.mean(sum * sums.u - sums.r, last) + self.intercept();
+        if score.is_finite() {
+            score
+        } else {
+            self.score_of_new(row)
+        }
+    }
+
+    /// The same feature by feature, in raw units: for features that are new or larger than before, and for products
+    /// that are no numbers, which are cut.
+    #[cold]
+    fn score_of_new(&self, row: Row<'_>) -> f64 {
         let b = self.intercept();
         let terms = || {
             let entries = row.entries().filter(|&(j, x)| x != 0.0 && j < self.cols());
@@ -89,13 +129,22 @@ impl Learner {
     /// Refuses features and weights that are not finite, and steps that would make the weights so, which only
     /// [`Step::Sgd`](super::Step::Sgd) can. The weights are as before the refusal.
     pub fn learn(&mut self, row: Row<'_>, positive: bool, weight: f64) -> Result<f64> {
-        self.check(row, weight)?;
-        let score = self.score(row);
+        let (score, sums) = match self.take_known(row) {
+            Some(sums) => (self.score_by(&sums, row), sums),
+            None => {
+                self.check(row, weight)?;
+                let score = self.score(row);
+                if weight == 0.0 {
+                    return Ok(score);
+                }
+                self.make_room_for(row)?;
+                (score, self.take(row))
+            }
+        };
         if weight == 0.0 {
             return Ok(score);
         }
-        self.take(row)?;
-        let x = Row::Sparse(&self.indices, &self.values);
+        self.check_weight(weight)?;
         let mut totals = self.totals;
         if positive {
             totals.pos += weight;
@@ -106,17 +155,17 @@ impl Learner {
             y: if positive { 1.0 } else { -1.0 },
             weight,
             factor: class_factor(self.params.least_squares, totals, positive),
-            norm_sq: self.values.iter().map(|x| x * x).sum(),
+            norm_sq: sums.norm_sq,
         };
         let plan = self
             .params
             .plan(&example, self.iterate.steps.saturating_add(1));
-        let product = self.iterate.weights.product(x);
         let after = self.params.average;
         let averaging = after.is_some_and(|after| self.iterate.steps >= after);
         let advance = self
             .iterate
-            .advance(&self.params, &plan, product, averaging)?;
+            .advance(&self.params, &plan, sums.u, averaging)?;
+        let x = Row::Sparse(&self.indices, &self.values);
         self.iterate.weights.add(advance.delta, x);
         if let Some(sizes) = &mut self.sizes {
             sizes.kept *= advance.kept;
@@ -130,43 +179,69 @@ impl Learner {
         Ok(score)
     }
 
-    fn check(&self, row: Row<'_>, weight: f64) -> Result<()> {
-        // Examples are counted as they come; messages count from 1.
-        let at = self.counts[0].saturating_add(self.counts[1]);
-        let refuse = |what, value, must| {
-            Err(Error::NotFinite {
-                what,
-                row: at as usize,
-                value,
-                must,
-            })
-        };
-        if !(weight >= 0.0 && weight.is_finite()) {
-            return refuse("weight", weight, "finite and not negative");
+    /// Takes the row's entries that are not 0, scaled, and their products; none if one of them is news.
+    #[inline]
+    fn take_known(&mut self, row: Row<'_>) -> Option<Products> {
+        self.indices.clear();
+        self.values.clear();
+        let mut sums = Products::default();
+        for (j, x) in row.entries().filter(|entry| entry.1 != 0.0) {
+            let x = self.scaled(j, x)?;
+            sums.add(x, self.iterate.weights.pairs[j]);
+            self.indices.push(j as u32);
+            self.values.push(x);
         }
+        Some(sums)
+    }
+
+    fn check(&self, row: Row<'_>, weight: f64) -> Result<()> {
+        self.check_weight(weight)?;
         match row.entries().find(|(_, x)| !x.is_finite()) {
-            Some((_, x)) => refuse("a feature", x, "finite"),
+            Some((_, x)) => Err(self.refuse("a feature", x, "finite")),
             None => Ok(()),
         }
     }
 
-    /// The row's entries that are not 0, scaled, with room for all of them.
-    fn take(&mut self, row: Row<'_>) -> Result<()> {
+    #[inline]
+    fn check_weight(&self, weight: f64) -> Result<()> {
+        if weight >= 0.0 && weight.is_finite() {
+            return Ok(());
+        }
+        Err(self.refuse("weight", weight, "finite and not negative"))
+    }
+
+    fn refuse(&self, what: &'static str, value: f64, must: &'static str) -> Error {
+        // Examples are counted as they come; messages count from 1.
+        let row = self.counts[0].saturating_add(self.counts[1]) as usize;
+        Error::NotFinite {
+            what,
+            row,
+            value,
+            must,
+        }
+    }
+
+    /// The same, where there is room for all of them, with scales that grow as they must.
+    fn take(&mut self, row: Row<'_>) -> Products {
         self.indices.clear();
         self.values.clear();
-        let used = || row.entries().filter(|entry| entry.1 != 0.0);
-        if let Some((last, _)) = used().last() {
-            self.make_room(last + 1)?;
-        }
-        for (j, x) in used() {
+        let mut sums = Products::default();
+        for (j, x) in row.entries().filter(|entry| entry.1 != 0.0) {
             let x = match &mut self.sizes {
                 Some(sizes) => sizes.scaled(j, x, &mut self.iterate.weights),
                 None => x,
             };
+            sums.add(x, self.iterate.weights.pairs[j]);
             self.indices.push(j as u32);
             self.values.push(x);
         }
-        Ok(())
+        sums
+    }
+
+    fn make_room_for(&mut self, row: Row<'_>) -> Result<()> {
+        let used = row.entries().filter(|entry| entry.1 != 0.0);
+        used.last()
+            .map_or(Ok(()), |(last, _)| self.make_room(last + 1))
     }
 
     fn make_room(&mut self, cols: usize) -> Result<()> {
@@ -256,6 +331,25 @@ impl Learner {
         if params.check().is_ok() {
             self.params = params;
         }
+    }
+}
+
+/// Products of an example's scaled features, all in one go.
+#[derive(Debug, Clone, Copy, Default)]
+struct Products {
+    /// u·x and r·x, see `weights.rs`.
+    u: f64,
+    r: f64,
+    /// ‖x‖².
+    norm_sq: f64,
+}
+
+impl Products {
+    #[inline]
+    fn add(&mut self, x: f64, [u, r]: [f64; 2]) {
+        self.u += x * u;
+        self.r += x * r;
+        self.norm_sq += x * x;
     }
 }
 

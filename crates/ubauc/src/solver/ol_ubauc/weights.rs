@@ -9,8 +9,8 @@
 //! since (A + a)u' − r' = (A u − r) + a u' = Σ_k w_k + w'. So the average, too, costs O(nnz(x)). u_j and r_j lie side
 //! by side, in one line of the cache.
 //!
-//! Where |a| leaves [2⁻²⁰, 2²⁰] all is folded: r ← r − A u, A ← 0, u ← a u, a ← 1, which changes neither w nor the sum and
-//! costs O(d). A u is therefore never more than 2²⁰ times its difference from r, or six digits lost of the sixteen.
+//! Where |a| leaves [2⁻¹⁰, 2¹⁰] all is folded: r ← r − A u, A ← 0, u ← a u, a ← 1, which changes neither w nor the sum and
+//! costs O(d). A u is therefore never more than 2¹⁰ times its difference from r, or three digits lost of the sixteen.
 //!
 //! For the projection ‖w‖² is kept up to date, ‖Dw + kx‖² = D²‖w‖² + 2Dk w·x + k²‖x‖², and made anew after every
 //! max(d, 1024) steps, before rounding can tell.
@@ -18,7 +18,7 @@
 use crate::data::rows::Row;
 
 /// a stays within 1/FOLD and FOLD.
-const FOLD: f64 = 1_048_576.0;
+const FOLD: f64 = 1024.0;
 /// ‖w‖² is made anew after at least so many steps.
 const ANEW: u64 = 1024;
 /// No u beyond this; sums of products of two such numbers and a score are still numbers.

@@ -1,0 +1,42 @@
+//! Names of options that more than one command takes.
+
+use clap::ValueEnum;
+use ubauc::solver::ol_ubauc::{Rate, Step};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StepName {
+    Implicit,
+    Sgd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScheduleName {
+    Sqrt,
+    Inverse,
+    Constant,
+}
+
+impl From<StepName> for Step {
+    fn from(name: StepName) -> Step {
+        match name {
+            StepName::Implicit => Step::Implicit,
+            StepName::Sgd => Step::Sgd,
+        }
+    }
+}
+
+impl From<ScheduleName> for Rate {
+    fn from(name: ScheduleName) -> Rate {
+        match name {
+            ScheduleName::Sqrt => Rate::InverseSqrt,
+            ScheduleName::Inverse => Rate::Inverse,
+            ScheduleName::Constant => Rate::Constant,
+        }
+    }
+}
+
+/// The name under which an option is typed.
+pub(crate) fn name_of(value: impl ValueEnum) -> String {
+    let known = value.to_possible_value();
+    known.map_or_else(String::new, |v| v.get_name().to_string())
+}
