@@ -26,10 +26,11 @@ fn is_test_name(word: &str) -> bool {
     numbered || word.starts_with("svm_chain_")
 }
 
-/// Functions under `#[test]` in tests/paper.
+/// Functions under `#[test]` in tests/paper, and for the online step in tests/online.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for entry in std::fs::read_dir(root().join("tests/paper")).expect("the tests' folder") {
+    let folder = |name: &str| std::fs::read_dir(root().join(name)).expect("the tests' folder");
+    for entry in folder("tests/paper").chain(folder("tests/online")) {
         let path = entry.expect("an entry").path();
         let source = std::fs::read_to_string(&path).expect("a source file");
         for after in source.split("#[test]").skip(1) {
