@@ -1,8 +1,11 @@
 //! η₀ by trial: one pass over few examples for each of 4⁻⁷ … 4⁵, then for half and twice the best of them.
 //!
-//! Each example is judged before it is learned, as in a stream, by the weights that would be saved then. Of the trials
-//! whose scores have the highest AUC, or one as good, that with the least P wins. (P alone is least without any learning
-//! where one class is rare; AUC alone does not know how large the scores are.)
+//! For passes over a data set, which are to minimise P, the trial with the least P of these examples after one pass wins,
+//! the second half of its iterates averaged if the passes average at all.
+//!
+//! In a stream each example is judged before it is learned, by the weights that would be saved then. Of the trials whose
+//! scores have the highest AUC, or one as good, that with the least P wins. (P alone is least without any learning where
+//! one class is rare; AUC alone does not know how large the scores are.)
 //!
 //! Trials that diverge, which only Eq. (9) can, are out; where twice the winner diverges too, the winner is halved.
 //! Without both classes among the examples there is nothing to judge by, and η₀ is [`FALLBACK`].
@@ -20,6 +23,7 @@ use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::metrics::weighted_auc;
 use crate::objective::ubauc::{Chunk, Objective, Sums};
+use crate::solver::ba_ubauc::prox::threshold;
 
 /// η₀ where there is nothing to try it on: right for features of a size up to 1.
 pub const FALLBACK: f64 = 0.5;
@@ -50,10 +54,16 @@ pub fn choose(
     let examples: Vec<_> = used[..taken].iter().map(example).collect();
     // The average is counted in passes, and the trial is but one.
     let params = OlUbaucParams {
-        average: None,
+        average: params.average.map(|_| taken as u64 / 2),
         ..*params
     };
-    Ok(best(&examples, &params, RunningScale::None))
+    Ok(best(&examples, &params, RunningScale::None, |tried| {
+        let after = |trial: &&Trial| trial.after;
+        tried
+            .iter()
+            .min_by(|a, b| after(a).total_cmp(&after(b)))
+            .copied()
+    }))
 }
 
 /// η₀ for a stream, from its first examples; more than [`SAMPLE`] are not looked at.
@@ -65,28 +75,38 @@ pub fn choose_from(
     params.check()?;
     let first = examples.iter().take(SAMPLE);
     let examples: Vec<_> = first.map(|&(row, positive)| (row, positive, 1.0)).collect();
-    Ok(best(&examples, params, scale))
+    Ok(best(&examples, params, scale, best_of_stream))
 }
 
 type Weighted<'a> = (Row<'a>, bool, f64);
 
-fn best(examples: &[Weighted<'_>], params: &OlUbaucParams, scale: RunningScale) -> f64 {
+/// The highest AUC, or one as good with the least P.
+fn best_of_stream(tried: &[Trial]) -> Option<Trial> {
+    let highest = tried.iter().map(|trial| trial.auc).fold(0.0, f64::max);
+    let as_good = tried.iter().filter(|trial| trial.auc >= highest - AS_GOOD);
+    as_good
+        .min_by(|a, b| a.before.total_cmp(&b.before))
+        .copied()
+}
+
+fn best(
+    examples: &[Weighted<'_>],
+    params: &OlUbaucParams,
+    scale: RunningScale,
+    winner: impl Fn(&[Trial]) -> Option<Trial>,
+) -> f64 {
     let of_class = |class: bool| examples.iter().any(|example| example.1 == class);
     if !(of_class(true) && of_class(false)) {
         return FALLBACK;
     }
     let try_out = |eta0: f64| trial(examples, params, scale, eta0);
     let mut tried: Vec<Trial> = (-7..=5).filter_map(|k| try_out(4f64.powi(k))).collect();
-    let highest = |tried: &[Trial]| tried.iter().copied().max_by(|a, b| a.auc.total_cmp(&b.auc));
-    let Some(coarse) = highest(&tried) else {
+    let Some(coarse) = winner(&tried) else {
         return FALLBACK;
     };
     tried.extend(try_out(0.5 * coarse.eta0));
     tried.extend(try_out(2.0 * coarse.eta0));
-    let best = highest(&tried).map_or(0.0, |best| best.auc);
-    let as_good = tried.iter().filter(|trial| trial.auc >= best - AS_GOOD);
-    let least = as_good.min_by(|a, b| a.objective.total_cmp(&b.objective));
-    let eta0 = least.map_or(FALLBACK, |trial| trial.eta0);
+    let eta0 = winner(&tried).map_or(FALLBACK, |trial| trial.eta0);
     if params.step == Step::Sgd && try_out(2.0 * eta0).is_none() {
         return 0.5 * eta0;
     }
@@ -99,8 +119,10 @@ struct Trial {
     eta0: f64,
     /// Of the scores before an example was learned.
     auc: f64,
-    /// Σ of what the examples add to P, likewise, but for the regulariser.
-    objective: f64,
+    /// What the examples add to P on average, likewise, but for the regulariser.
+    before: f64,
+    /// P after all of them were learned, with the best λ.
+    after: f64,
 }
 
 /// None if it diverges.
@@ -113,7 +135,7 @@ fn trial(
     let params = OlUbaucParams { eta0, ..*params };
     let objective = Objective {
         beta: params.beta,
-        gamma: 0.0,
+        gamma: params.gamma,
         least_squares: params.least_squares,
     };
     let mut learner = Learner::new(&params, scale).ok()?;
@@ -132,11 +154,26 @@ fn trial(
     }
     let positive: Vec<bool> = examples.iter().map(|x| x.1).collect();
     let weights: Vec<f64> = examples.iter().map(|x| x.2).collect();
-    let objective = objective.value(&sums, 0.0);
     let auc = weighted_auc(&scores, &positive, &weights).ok()?.auc;
-    objective.is_finite().then_some(Trial {
+    let before = objective.value(&sums, 0.0);
+
+    let b = learner.intercept();
+    let scores: Vec<f64> = examples.iter().map(|x| learner.score(x.0) - b).collect();
+    let [low, high] = threshold(&scores, &weights, sums.total.pos);
+    let chunk = Chunk {
+        scores: &scores,
+        positive: &positive,
+        weights: Some(&weights),
+    };
+    let sums = Sums::of(chunk, 0.5 * (low + high), b).ok()?;
+    let norm_sq = (0..learner.cols())
+        .map(|j| learner.iterate.weight(j).powi(2))
+        .sum();
+    let after = objective.value(&sums, norm_sq);
+    (before.is_finite() && after.is_finite()).then_some(Trial {
         eta0,
         auc,
-        objective,
+        before,
+        after,
     })
 }
