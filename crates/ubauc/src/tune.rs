@@ -56,7 +56,7 @@ use folds::{Parts, Search};
 /// The gap at which chosen models, and points that look collapsed, are solved.
 pub const FINE: f64 = 1e-6;
 /// The largest entry of the gradient at which logistic regression stops.
-const LOGISTIC_TOLERANCE: f64 = 1e-6;
+const LOGISTIC_TOLERANCE: f64 = 1e-5;
 
 /// What to try, and how to judge it.
 #[derive(Debug, Clone, PartialEq)]

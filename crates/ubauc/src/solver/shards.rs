@@ -325,10 +325,11 @@ impl<'a> Shards<'a> {
 
     /// v = z + t dz + u/σ.
     pub(crate) fn shift(&mut self, t: f64, sigma: f64) {
+        let per_sigma = 1.0 / sigma;
         self.each(|_, shard| {
             let Shard { z, dz, u, v, .. } = shard;
             for (((v, z), dz), u) in v.iter_mut().zip(z).zip(dz).zip(u) {
-                *v = *z + t * *dz + *u / sigma;
+                *v = *z + t * *dz + *u * per_sigma;
             }
         });
     }
