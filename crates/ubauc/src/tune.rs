@@ -24,15 +24,14 @@
 //! fold w = 0, or all scores of the fold left out are equal, or more examples are tied at λ than
 //!
 //! ```text
-//! max( n/100,  min(d + 10, n/4),  the largest number of examples with the same features )
+//! max( n/100,  min(d + 10, n/4),  the largest number of examples with the same features;
+//!      with at most 4(d + 10) kinds of examples the d + 1 largest such groups, up to n/2 )
 //! ```
 //!
 //! of n trained on: one in a hundred, except that d + 1 may meet there without any collapse, as d
 //! weights and λ can be chosen to that end (a few more are near, as no solution is exact), and that
-//! examples with the same features are always tied. While tuning, a point is solved to a
-//! coarse gap, at which more examples are near λ than in the end; a point that would be chosen, and
-//! has too many but not ten times too many, is solved more and more closely, down to [`FINE`], before
-//! it is called collapsed. One that would not be chosen anyway is called so as it stands.
+//! examples with the same features are always tied. A point is first solved to a coarse gap, which
+//! tells little of its ties; one that would be chosen is solved to [`FINE`] and judged anew before it is.
 //!
 //! **Verdict.** Both choices are fitted on all that was not held out, and DeLong's paired test
 //! compares them on what was: neither model, nor the choice of its parameters, has seen it.

@@ -71,7 +71,7 @@ fn naive(how: &Naive) -> Vec<f64> {
             let c = w[0] * x[0] + w[1] * x[1];
             let a = f64::from(u8::from(y * (lambda - c) > 0.0));
             for j in 0..2 {
-                let gradient = s(row) * (0.7 * v * (c - y) * x[j] - a * y * x[j]) + 0.05 * w[j];
+                let gradient = s(row) * (0.7 * v * (c - y) * x[j] - a * y * x[j] + 0.05 * w[j]);
                 w[j] -= eta * gradient;
             }
             lambda -= eta * s(row) * a * y;

@@ -1,23 +1,23 @@
-//! Points of the grid that may be chosen, and those whose ties must be looked at more closely first.
+//! Points of the grid that may be chosen.
 //!
-//! A coarse solution has more examples near λ than are tied in the end. To solve every such point closely would cost more
-//! than the rest of the grid, and most of them are bad anyway: only a point that would be chosen is worth it. It is
-//! solved more and more closely, down to [`FINE`], until it has few ties; if it never has, it is collapsed and the
-//! choice is made again. Points left open are worse than the choice, and are called collapsed as they stand.
+//! The ties of a coarse solution tell little: examples are pulled onto λ as the gap closes, so that most collapsed points
+//! show themselves only then (and a few that seem so are not). To solve every point closely would cost more than the
+//! rest of the grid. So the point that would be chosen is solved to [`FINE`] on every fold, and judged anew; if it has
+//! collapsed the choice is made again. The other points keep what the coarse solution said.
 
 use rayon::prelude::*;
 
 use super::collapse::Ties;
-use super::folds::{Judged, Search, Training, gave_up};
+use super::folds::{Judged, Search, Training};
 use super::{CrossValidated, FINE, Point, TuneParams, choose};
 use crate::Result;
 use crate::objective::ubauc::LeastSquares;
 use crate::solver::ba_ubauc::BaUbaucParams;
 
-/// A point, and whether its ties are in doubt.
+/// A point, and whether it has too many ties as it stands.
 pub(super) struct Candidate {
     pub(super) point: Point,
-    pub(super) open: bool,
+    pub(super) many: bool,
 }
 
 impl Candidate {
@@ -36,7 +36,7 @@ impl Candidate {
                 collapsed: worst == Ties::Collapse,
                 judged: CrossValidated::of(folds.iter().map(|f| f.auc).collect()),
             },
-            open: worst == Ties::Many,
+            many: worst == Ties::Many,
         }
     }
 }
@@ -47,54 +47,46 @@ pub(super) fn decide(
     candidates: Vec<Candidate>,
     params: &TuneParams,
 ) -> Result<(Vec<Point>, usize)> {
-    let (mut points, mut open): (Vec<Point>, Vec<bool>) =
-        candidates.into_iter().map(|c| (c.point, c.open)).unzip();
+    let (mut points, many): (Vec<Point>, Vec<bool>) =
+        candidates.into_iter().map(|c| (c.point, c.many)).unzip();
+    let mut certain = vec![false; points.len()];
     let chosen = loop {
         let [best, chosen] = choose(&points, params)?;
-        let Some(k) = [best, chosen].into_iter().find(|&k| open[k]) else {
+        let Some(k) = [best, chosen].into_iter().find(|&k| !certain[k]) else {
             break chosen;
         };
-        points[k] = search.closer(&points[k])?;
-        open[k] = false;
+        points[k] = search.closely(&points[k])?;
+        certain[k] = true;
     };
-    for (point, open) in points.iter_mut().zip(open) {
-        point.collapsed |= open;
+    for ((point, many), certain) in points.iter_mut().zip(many).zip(certain) {
+        point.collapsed |= many && !certain;
     }
     Ok((points, chosen))
 }
 
 impl Search<'_> {
     /// A point solved so closely that its ties are certain.
-    fn closer(&self, point: &Point) -> Result<Point> {
+    fn closely(&self, point: &Point) -> Result<Point> {
         let folds: Vec<Judged> = self
             .trainings()?
             .par_iter()
-            .map(|training| self.closer_on(training, point))
+            .map(|training| self.closely_on(training, point))
             .collect::<Result<_>>()?;
         let at = (point.beta, point.gamma, point.least_squares);
-        let Candidate { mut point, open } = Candidate::new(at, &folds);
-        point.collapsed |= open;
+        let Candidate { mut point, many } = Candidate::new(at, &folds);
+        point.collapsed |= many;
         Ok(point)
     }
 
-    fn closer_on(&self, training: &Training, point: &Point) -> Result<Judged> {
-        let mut params = self
+    fn closely_on(&self, training: &Training, point: &Point) -> Result<Judged> {
+        let coarse = self
             .params
             .batch(point.beta, point.gamma, point.least_squares);
-        let mut path = self.path(training, point.least_squares)?;
-        let mut found = path.fit(&params)?;
-        while Ties::of(found.tied, self.allowed(training)) == Ties::Many && params.tolerance > FINE
-        {
-            params = BaUbaucParams {
-                tolerance: (0.1 * params.tolerance).max(FINE),
-                ..params
-            };
-            let finer = path.fit(&params)?;
-            if gave_up(&finer) {
-                break;
-            }
-            found = finer;
-        }
+        let fine = BaUbaucParams {
+            tolerance: coarse.tolerance.min(FINE),
+            ..coarse
+        };
+        let found = self.path(training, point.least_squares)?.fit(&fine)?;
         self.judged(training, &found)
     }
 }

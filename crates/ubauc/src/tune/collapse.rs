@@ -13,23 +13,29 @@ pub fn most_tied(data: &Dataset, weights: Option<&[f64]>) -> usize {
     let rows = data.rows();
     let counts = |i: &usize| weights.is_none_or(|s| s.get(*i).is_none_or(|s| *s > 0.0));
     let of: Vec<usize> = (0..rows.len()).filter(counts).collect();
-    allowed(of.len(), rows.cols(), largest_group(rows, &of))
+    allowed(of.len(), rows.cols(), unavoidable(rows, &of))
 }
 
-/// The largest number of these rows that have the same features, zeros stored or not: they are tied
-/// by every model. O(nnz).
-pub(super) fn largest_group(rows: &Rows, of: &[usize]) -> usize {
+/// How many of these rows may be tied for having the same features, zeros stored or not: the largest group of equals,
+/// which every model ties; or where there are few kinds of rows, the d + 1 largest, which may meet at λ as d + 1 single
+/// rows may elsewhere, but no more than half of the rows. O(nnz).
+pub(super) fn unavoidable(rows: &Rows, of: &[usize]) -> usize {
     let mut hashes: Vec<u64> = of
         .par_iter()
         .with_min_len(1024)
         .map(|&i| hash(rows.row(i)))
         .collect();
     hashes.par_sort_unstable();
-    hashes
-        .chunk_by(|a, b| a == b)
-        .map(<[u64]>::len)
-        .max()
-        .unwrap_or(0)
+    let groups = hashes.chunk_by(|a, b| a == b).map(<[u64]>::len);
+    let mut groups: Vec<usize> = groups.collect();
+    groups.sort_unstable_by(|a, b| b.cmp(a));
+    let largest = groups.first().copied().unwrap_or(0);
+    let d = rows.cols();
+    if groups.len() > 4 * (d + 10) {
+        return largest;
+    }
+    let meeting: usize = groups.iter().take(d + 1).sum();
+    largest.max(meeting.min(of.len() / 2))
 }
 
 fn hash(row: Row<'_>) -> u64 {
@@ -43,8 +49,8 @@ fn hash(row: Row<'_>) -> u64 {
 }
 
 /// The most examples of n, with d features, that may be tied at λ without a collapse.
-pub(super) fn allowed(n: usize, d: usize, largest_group: usize) -> usize {
-    (n / 100).max((d + 10).min(n / 4)).max(largest_group)
+pub(super) fn allowed(n: usize, d: usize, unavoidable: usize) -> usize {
+    (n / 100).max((d + 10).min(n / 4)).max(unavoidable)
 }
 
 /// With so many times as many tied examples as are allowed, even a coarse solution has collapsed.
@@ -78,12 +84,25 @@ mod tests {
     fn the_same_features_are_counted_however_they_are_stored() {
         let values = vec![1.0, 0.0, 0.0, 2.0, 1.0, -0.0, 0.0, 2.0, 0.0, 2.0];
         let dense = Rows::Dense(Dense::new(values, 5, 2).unwrap());
-        assert_eq!(largest_group(&dense, &[0, 1, 2, 3, 4]), 3);
-        assert_eq!(largest_group(&dense, &[0, 1, 2]), 2);
-        assert_eq!(largest_group(&dense, &[]), 0);
+        assert_eq!(unavoidable(&dense, &[0, 1, 2, 3, 4]), 3);
+        assert_eq!(unavoidable(&dense, &[0, 1, 2]), 2);
+        assert_eq!(unavoidable(&dense, &[]), 0);
         let (indptr, indices) = (vec![0, 1, 3, 4], vec![1, 0, 1, 0]);
         let csr = Csr::new(indptr, indices, vec![2.0, 0.0, 2.0, 2.0], 2).unwrap();
-        assert_eq!(largest_group(&Rows::Csr(csr), &[0, 1, 2]), 2);
+        assert_eq!(unavoidable(&Rows::Csr(csr), &[0, 1, 2]), 2);
+    }
+
+    #[test]
+    fn few_kinds_may_meet_but_not_more_than_half() {
+        let kinds = |n: usize, kinds: usize| {
+            let values = (0..n).map(|i| (i % kinds) as f64).collect();
+            let rows = Rows::Dense(Dense::new(values, n, 1).unwrap());
+            unavoidable(&rows, &(0..n).collect::<Vec<_>>())
+        };
+        assert_eq!(kinds(1000, 10), 200);
+        assert_eq!(kinds(1000, 3), 500);
+        assert_eq!(kinds(1000, 100), 10);
+        assert_eq!(kinds(1000, 1000), 1);
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub(super) struct Search<'a> {
     betas: Vec<f64>,
     gammas: Vec<f64>,
     logistic_gammas: Vec<f64>,
-    largest_group: usize,
+    unavoidable: usize,
     done: AtomicUsize,
     progress: Option<Progress<'a>>,
 }
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
             betas: falling(&params.betas),
             gammas: falling(&params.gammas),
             logistic_gammas: falling(&params.logistic_gammas),
-            largest_group: collapse::largest_group(data.rows(), &parts.kept),
+            unavoidable: collapse::unavoidable(data.rows(), &parts.kept),
             done: AtomicUsize::new(0),
             progress,
         }
@@ -296,7 +296,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn allowed(&self, training: &Training) -> usize {
-        collapse::allowed(training.n, self.data.rows().cols(), self.largest_group)
+        collapse::allowed(training.n, self.data.rows().cols(), self.unavoidable)
     }
 
     pub(super) fn path<'t>(

@@ -25,7 +25,7 @@ impl Subproblem<'_> {
         let square = self.params.beta / 2.0 * self.v * (self.y - c - b).powi(2);
         let norm: f64 = at[..d].iter().map(|w| w * w).sum();
         let far: f64 = at.iter().zip(self.from).map(|(a, b)| (a - b).powi(2)).sum();
-        self.s * (hinge + square) + self.params.gamma / 2.0 * norm + far / (2.0 * self.eta)
+        self.s * (hinge + square + self.params.gamma / 2.0 * norm) + far / (2.0 * self.eta)
     }
 
     /// The least of the three cases that are consistent: without the hinge, with it, on its kink. Each is a linear
@@ -58,7 +58,7 @@ impl Subproblem<'_> {
             for k in 0..d {
                 matrix[j][k] += g * self.x[j] * self.x[k];
             }
-            matrix[j][j] += self.params.gamma + 1.0 / self.eta;
+            matrix[j][j] += self.s * self.params.gamma + 1.0 / self.eta;
             matrix[j][d + 1] = g * self.x[j];
             matrix[d + 1][j] = g * self.x[j];
             matrix[j][n] = self.from[j] / self.eta + (g + a * self.s) * y * self.x[j];
@@ -223,7 +223,7 @@ impl Naive {
                 };
                 let (at, _) = problem.minimum();
                 self.at = at;
-                kept = 1.0 / (1.0 + eta * self.params.gamma);
+                kept = 1.0 / (1.0 + eta * s * self.params.gamma);
             }
             Step::Sgd => {
                 // Eq. (9) with x xᵀ written out (E3).
@@ -234,7 +234,7 @@ impl Naive {
                 let beta = s * self.params.beta * v;
                 for j in 0..d {
                     let outer: f64 = (0..d).map(|k| x[j] * x[k] * w[k]).sum();
-                    let slope = self.params.gamma * w[j] + beta * outer
+                    let slope = s * self.params.gamma * w[j] + beta * outer
                         - (beta + s * active) * y * x[j]
                         + beta * b * x[j];
                     self.at[j] -= eta * slope;
@@ -243,7 +243,7 @@ impl Naive {
                 if self.params.intercept {
                     self.at[d + 1] += eta * beta * (y - c - b);
                 }
-                kept = 1.0 - eta * self.params.gamma;
+                kept = 1.0 - eta * s * self.params.gamma;
             }
         }
         let norm = self.at[..d].iter().map(|w| w * w).sum::<f64>().sqrt();

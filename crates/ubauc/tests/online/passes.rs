@@ -5,8 +5,9 @@ use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Row, Rows};
+use ubauc::solver::ba_ubauc;
 use ubauc::solver::ol_ubauc::passes::{Passes, PassesGiven, Start, Stop, fit};
-use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, RunningScale, Step, eta0};
+use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step, eta0};
 
 use super::learner::{Shown, streams};
 
@@ -175,5 +176,49 @@ fn eta0_follows_the_size_of_the_features_and_never_diverges() {
         // No noise, so the implicit step cannot be too long; Eq. (9) can.
         let follows = step == Step::Implicit || found[0] > found[2];
         assert!(follows, "{step:?}: {found:?}");
+    }
+}
+
+/// P does not know the unit of the weights, and neither may its minimum.
+#[test]
+fn weights_of_any_size_lead_to_the_same_minimum() {
+    let examples: Vec<Shown> = (0..400u32)
+        .map(|i| {
+            let noise = |k: u32| f64::from((i * 37 + k * 101) % 113) / 113.0 - 0.5;
+            let positive = i % 5 == 0;
+            let mean = if positive { 0.6 } else { -0.2 };
+            (vec![mean + noise(1), noise(2) - mean], positive, 1.0)
+        })
+        .collect();
+    let data = dataset(&examples).unwrap();
+    let (beta, gamma) = (2.0, 0.1);
+    let batch = ba_ubauc::BaUbaucParams {
+        beta,
+        gamma,
+        ..Default::default()
+    };
+    let best = ba_ubauc::fit(&data, &Default::default(), &batch).unwrap();
+    for size in [0.1, 1.0, 10.0] {
+        let weights = vec![size; examples.len()];
+        let given = PassesGiven {
+            weights: Some(&weights),
+            ..Default::default()
+        };
+        let params = OlUbaucParams {
+            beta,
+            gamma,
+            rate: Rate::Inverse,
+            eta0: 5.0 / size,
+            average: Some(100),
+            ..Default::default()
+        };
+        let passes = Passes {
+            passes: 200,
+            tolerance: 0.0,
+            shuffle: Some(0),
+        };
+        let found = fit(&data, &given, &params, &passes).unwrap();
+        let above = found.objective / best.objective - 1.0;
+        assert!((-1e-6..1e-4).contains(&above), "{size}: {above:e}");
     }
 }

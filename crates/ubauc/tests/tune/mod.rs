@@ -430,3 +430,24 @@ fn on_a9a_the_choice_is_good_on_the_test_part() {
     let on_test = auc(&scores, test.positive()).unwrap().auc;
     assert!(on_test >= 0.899, "{on_test} {:?}", tuned.best());
 }
+
+/// At the coarse gap of the grid this model has few ties; solved closely, all examples are tied.
+#[test]
+fn a_model_that_collapses_only_at_the_end_is_not_chosen() {
+    let Some(dir) = real_data("a_model_that_collapses_only_at_the_end_is_not_chosen") else {
+        return;
+    };
+    let examples = read(&dir.join("ijcnn1/train.svm.zst"), &ReadOptions::default()).unwrap();
+    let train = examples.binary(&Choice::Larger).unwrap();
+    let params = TuneParams {
+        betas: vec![0.1],
+        gammas: vec![1e-4],
+        least_squares: vec![LeastSquares::Plain],
+        ..TuneParams::default()
+    };
+    let refused = tune(&train, None, &params, None);
+    assert!(
+        matches!(refused, Err(Error::Parameter { name: "betas", .. })),
+        "{refused:?}"
+    );
+}

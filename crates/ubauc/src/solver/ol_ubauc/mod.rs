@@ -1,10 +1,10 @@
 //! ol-UBAUC: one example at a time on P, Eq. (8) in mean form.
 //!
 //! ```text
-//! f(w, λ, b) = s { [y(λ − c)]₊ + (β/2) v (y − c − b)² } + (γ/2)‖w‖²,   c = w·x
+//! f(w, λ, b) = s { [y(λ − c)]₊ + (β/2) v (y − c − b)² + (γ/2)‖w‖² },   c = w·x
 //! ```
 //!
-//! is what one example (x, y) of weight s adds to P, whose mean over the examples P is. b is there on request and in
+//! is what one example (x, y) of weight s adds to P: P is Σf/Σs, whatever the size of the weights. b is there on request and in
 //! the least squares only. v = 1, or n/(2n_y) with the weights n_y of the classes: of all examples where they are
 //! known (`passes.rs`), otherwise of those so far, this one included, and 1 while only one class was seen.
 //!

@@ -6,17 +6,17 @@
 //! **Sgd**, Eq. (9) with E3 and E5, r = y − c_t − b_t, a = 1 if y(λ_t − c_t) > 0, else 0 (0 at the kink, E6):
 //!
 //! ```text
-//! D = 1 − ηγ,   k = e(a y + βv r),   λ = λ_t − e a y,   b = b_t + i g r
+//! D = 1 − eγ,   k = e(a y + βv r),   λ = λ_t − e a y,   b = b_t + i g r
 //! ```
 //!
 //! **Implicit.** At the minimum the subgradient is 0 for a multiplier a ∈ [0, 1] of the hinge, a = 0 where
 //! h = y(λ − c) < 0, a = 1 where h > 0, and anything between on the kink h = 0. With ρ = y − c − b there,
 //!
 //! ```text
-//! (1 + ηγ) w = w_t + e(a y + βvρ) x,   λ = λ_t − e a y,   b = b_t + i g ρ.
+//! (1 + eγ) w = w_t + e(a y + βvρ) x,   λ = λ_t − e a y,   b = b_t + i g ρ.
 //! ```
 //!
-//! With n = ‖x‖², E = 1 + ηγ = 1/D, c₀ = c_t/E, r₀ = y − c₀ − b_t, taking the product with x makes it linear in ρ,
+//! With n = ‖x‖², E = 1 + eγ = 1/D, c₀ = c_t/E, r₀ = y − c₀ − b_t, taking the product with x makes it linear in ρ,
 //! and F, M > 0 keep the quotients few:
 //!
 //! ```text
@@ -106,7 +106,7 @@ impl OlUbaucParams {
         let signed = e * x.y;
         let common = Plan {
             norm_sq: x.norm_sq,
-            decay: 1.0 - eta * self.gamma,
+            decay: 1.0 - e * self.gamma,
             step: self.step,
             y: x.y,
             low: signed.min(0.0),
@@ -121,7 +121,7 @@ impl OlUbaucParams {
             return common;
         }
         let n = x.norm_sq;
-        let e = 1.0 + eta * self.gamma;
+        let e = 1.0 + e * self.gamma;
         let f = e * (1.0 + ig) + g * n;
         if f.is_nan() || f > LARGEST_F {
             return Plan {
