@@ -294,7 +294,7 @@ impl Problem {
             passes: Some(fit.passes),
             eta0: Some(params.eta0),
             stop: match fit.stop {
-                passes::Stop::Converged => "converged",
+                passes::Stop::Still => "still",
                 passes::Stop::MaxPasses => "max_passes",
             },
             trace: Some(Trace::Passes(fit.trace)),

@@ -18,7 +18,8 @@ pub(super) fn warn(
         None => data.rows().len(),
     };
     let cure = match problem.algorithm {
-        Algorithm::BaUbauc | Algorithm::OlUbauc => "a larger --beta or a smaller --gamma lets",
+        Algorithm::BaUbauc => "a larger --beta or a smaller --gamma lets",
+        Algorithm::OlUbauc => "a larger --eta0 or --beta, or a smaller --gamma may let",
         Algorithm::Logistic => "a smaller --gamma may let",
     };
     if trained.weights.iter().all(|w| *w == 0.0) {
@@ -35,12 +36,20 @@ pub(super) fn warn(
         let share = 100.0 * tied as f64 / n as f64;
         output.note(format!(
             "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \
-             collapsed; a larger --beta keeps their scores apart",
-            thousands(tied as u64)
+             collapsed; a larger {} keeps their scores apart",
+            thousands(tied as u64),
+            match problem.algorithm {
+                Algorithm::OlUbauc => "--beta or --eta0",
+                _ => "--beta",
+            }
         ));
     }
     match trained.stop {
         "converged" => {}
+        "still" => output.note(
+            "note: the objective stands still from pass to pass; that is no proof of a minimum, \
+             --algorithm ba-ubauc has one",
+        ),
         "max_passes" => {
             let changed = last_change(trained).map_or(String::new(), |change| {
                 format!("; the last changed the objective by {change:.1e} of itself")

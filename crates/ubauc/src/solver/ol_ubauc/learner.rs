@@ -127,7 +127,8 @@ impl Learner {
     /// and otherwise ignored.
     ///
     /// Refuses features and weights that are not finite, and steps that would make the weights so, which only
-    /// [`Step::Sgd`](super::Step::Sgd) can. The weights are as before the refusal.
+    /// [`Step::Sgd`](super::Step::Sgd) can. The weights are as before the refusal, but for
+    /// features that were larger than ever: the running scale has seen them.
     pub fn learn(&mut self, row: Row<'_>, positive: bool, weight: f64) -> Result<f64> {
         let (score, sums) = match self.take_known(row) {
             Some(sums) => (self.score_by(&sums, row), sums),

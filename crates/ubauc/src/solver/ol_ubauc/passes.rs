@@ -97,8 +97,8 @@ pub struct PassPoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// P changed by less than the tolerance. No proof of a minimum.
-    Converged,
+    /// P changed by less than the tolerance: near a minimum, or the steps are too small to move.
+    Still,
     /// The passes ran out.
     MaxPasses,
 }
@@ -153,11 +153,7 @@ pub fn fit(
         }
         let still = change.is_some_and(|change| change < passes.tolerance * point.objective.abs());
         if still || run.passes == passes.passes {
-            let stop = if still {
-                Stop::Converged
-            } else {
-                Stop::MaxPasses
-            };
+            let stop = if still { Stop::Still } else { Stop::MaxPasses };
             return Ok(run.finish(look, trace, stop));
         }
     }
