@@ -110,13 +110,23 @@ pub(crate) fn run(args: &LearnArgs, output: Output) -> Result<()> {
         told: HashSet::new(),
     };
     let stopped = run.take_all(&signals);
+    end(run, stopped, started, resumed_at)
+}
+
+/// Keeps what was learned, however the run ended.
+fn end(
+    mut run: Run<'_>,
+    stopped: Result<Option<Stopped>>,
+    started: Instant,
+    resumed_at: Option<u64>,
+) -> Result<()> {
     if run.state.head.examples == 0
         && let Ok(Some(mut stopped)) = stopped
     {
         stopped.how_to_resume = "nothing was learned, and nothing is written".to_string();
         return Err(stopped.into());
     }
-    // Whatever ended it, what was learned is kept; but a disk that refused once is not asked again.
+    // A disk that refused once is not asked again.
     let at_start = resumed_at.unwrap_or(0) == run.state.head.examples && stopped.is_err();
     let refused = stopped.as_ref().is_err_and(|error| error.is::<NotSaved>());
     if !refused && !at_start {
