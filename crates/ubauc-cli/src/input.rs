@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use ubauc::data::dataset::Examples;
 use ubauc::data::labels::{Binary, Choice, Class, Labels};
@@ -33,7 +34,7 @@ pub(crate) struct FormatArgs {
     #[arg(long)]
     pub(crate) zero_based: bool,
     /// Refuse lines longer than this many bytes
-    #[arg(long, value_name = "BYTES", default_value_t = read::MAX_LINE)]
+    #[arg(long, value_name = "BYTES", default_value_t = read::MAX_LINE, value_parser = at_least_one())]
     max_line: usize,
 }
 
@@ -52,6 +53,11 @@ fn delimiter(text: &str) -> std::result::Result<u8, String> {
         br"\t" => Ok(b'\t'),
         _ => Err("one character that is no letter, digit or quote, or \\t".to_string()),
     }
+}
+
+/// A number of something of which none would be nonsense.
+pub(crate) fn at_least_one() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
 }
 
 /// Which columns of a table are wanted.

@@ -82,6 +82,12 @@ pub(crate) fn run(args: &LearnArgs, output: Output) -> Result<()> {
             )?
         }
     };
+    if args.predict && !args.has_eta0() {
+        output.note(format!(
+            "note: eta0 is {}, not found by trial: with --predict no answer may wait (--eta0 E)",
+            state.learner.params().eta0
+        ));
+    }
     let mut run = Run {
         args,
         output,
@@ -99,18 +105,40 @@ pub(crate) fn run(args: &LearnArgs, output: Output) -> Result<()> {
             started: Instant::now(),
             before: resumed_at.unwrap_or(0),
         },
-        initial: initial.filter(|_| resumed_at.is_none()),
+        initial: initial.filter(|_| resumed_at.unwrap_or(0) == 0),
         skip: resumed_at.filter(|_| !args.saving.no_skip).unwrap_or(0),
         told: HashSet::new(),
     };
     let stopped = run.take_all(&signals);
-    // Whatever ended it, what was learned is kept; but a disk that refused once is not asked again.
+    end(run, stopped, started, resumed_at)
+}
+
+/// Keeps what was learned, however the run ended.
+fn end(
+    mut run: Run<'_>,
+    stopped: Result<Option<Stopped>>,
+    started: Instant,
+    resumed_at: Option<u64>,
+) -> Result<()> {
+    if run.state.head.examples == 0
+        && let Ok(Some(mut stopped)) = stopped
+    {
+        stopped.how_to_resume = "nothing was learned, and nothing is written".to_string();
+        return Err(stopped.into());
+    }
+    // A disk that refused once is not asked again.
     let at_start = resumed_at.unwrap_or(0) == run.state.head.examples && stopped.is_err();
     let refused = stopped.as_ref().is_err_and(|error| error.is::<NotSaved>());
     if !refused && !at_start {
         run.save()?;
     }
-    let stopped = stopped?;
+    let stopped = match stopped {
+        Err(error) if !at_start && crate::is_broken_pipe(&error) => {
+            run.write_model_unread()?;
+            return Err(error);
+        }
+        stopped => stopped?,
+    };
     run.finish(stopped, started, resumed_at)
 }
 
@@ -251,6 +279,18 @@ impl Run<'_> {
             return Ok(());
         };
         store.save(&self.state).context(NotSaved)
+    }
+
+    /// Writes the model when nobody reads the scores any more.
+    fn write_model_unread(self) -> Result<()> {
+        let n = thousands(self.state.head.examples);
+        self.output.note(format!(
+            "note: the output was closed by its reader; {n} examples were learned"
+        ));
+        match &self.args.model {
+            Some(path) => Ok(saved_model(self.args, &self.state.finished()?).save(path)?),
+            None => Ok(()),
+        }
     }
 
     /// Writes the model and reports.

@@ -58,7 +58,8 @@ fn run(cli: &Cli) -> Result<()> {
     }
 }
 
-/// An error with its causes, each once: some tell their cause themselves.
+/// An error with its causes, each once: some tell their cause themselves. What the library calls
+/// its parameters are options here.
 fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -68,7 +69,8 @@ fn message(error: &anyhow::Error) -> String {
             text = format!("{text}: {cause}");
         }
     }
-    text
+    text.replace("(positive VALUE)", "(--positive VALUE)")
+        .replace("(partition SEED)", "(--partition SEED)")
 }
 
 /// 2 for what was typed wrong, 1 for what went wrong, 128 and its number for a signal.

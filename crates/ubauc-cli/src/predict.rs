@@ -66,9 +66,9 @@ impl PredictArgs {
     }
 
     /// The columns of the model, by name if it has names.
-    fn wanted(&self, model: &LinearModel) -> Wanted {
+    fn wanted(&self, columns: Vec<String>) -> Wanted {
         Wanted {
-            columns: (!model.names.is_empty()).then(|| model.names.clone()),
+            columns: (!columns.is_empty()).then_some(columns),
             missing_zero: self.missing_zero,
             notice_others: true,
             ..Wanted::default()
@@ -127,6 +127,7 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     scoring::refuse_overwriting(&args.output, &[path, &args.model], "--output")?;
     let saved = scoring::load(&args.model)?;
     let hash_bits = scoring::hash_bits(&saved);
+    let wanted = args.wanted(scoring::columns(&saved));
     let mut model = saved.model;
     model.threshold = args.threshold.unwrap_or(model.threshold);
     let quoted = model.classes.each_ref().map(|class| csv_field(class));
@@ -137,7 +138,6 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
         }
         Ok(Scored::new(batch, &model, quoted))
     };
-    let wanted = args.wanted(&model);
     let d = model.weights.len();
     let mut file = AtomicFile::create(&args.output)?;
     let mut told = HashSet::new();

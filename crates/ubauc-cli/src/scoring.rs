@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use ubauc::data::dataset::Examples;
 use ubauc::data::hash::hashed;
 use ubauc::data::labels::{Binary, Choice, Labels};
+use ubauc::data::rows::{Dense, Rows};
 use ubauc::model::scores;
 use ubauc::model_file::SavedModel;
 
@@ -25,6 +26,43 @@ pub(crate) const HASH_BITS: &str = "hash_bits";
 pub(crate) fn hash_bits(saved: &SavedModel) -> Option<u32> {
     let bits = saved.parameters.get(HASH_BITS)?.as_u64()?;
     u32::try_from(bits).ok()
+}
+
+/// Parameter of a model whose features are hashed columns of a table: their names, in the order
+/// that they are hashed in.
+pub(crate) const HASHED_COLUMNS: &str = "hashed_columns";
+
+/// The columns that a model hashes, if it learned from a table.
+pub(crate) fn hashed_columns(saved: &SavedModel) -> Option<Vec<String>> {
+    hash_bits(saved)?;
+    let values = saved.parameters.get(HASHED_COLUMNS)?.as_array()?;
+    let names = values.iter().map(|v| v.as_str().map(str::to_string));
+    names.collect()
+}
+
+/// The columns that a model knows by name; none if it knows its features by number.
+pub(crate) fn columns(saved: &SavedModel) -> Vec<String> {
+    hashed_columns(saved).unwrap_or_else(|| saved.model.names.clone())
+}
+
+/// The columns of a table that a model hashes, in its order; all where one of both has no names.
+fn in_order(saved: &SavedModel, examples: &Examples, path: &Path) -> Result<Option<Rows>> {
+    let Some(wanted) = hashed_columns(saved) else {
+        return Ok(None);
+    };
+    if examples.names.is_empty() || wanted == examples.names {
+        return Ok(None);
+    }
+    let mut columns = Vec::with_capacity(wanted.len());
+    for name in &wanted {
+        match examples.names.iter().position(|n| n == name) {
+            Some(at) => columns.push(examples.rows.column(at)),
+            None => bail!("{}: no feature column '{name}'", path.display()),
+        }
+    }
+    let (n, d) = (examples.rows.len(), columns.len());
+    let values = (0..n).flat_map(|i| columns.iter().map(move |column| column[i]));
+    Ok(Some(Rows::Dense(Dense::new(values.collect(), n, d)?)))
 }
 
 /// Loads a model, in words that say which option named it.
@@ -90,39 +128,45 @@ pub(crate) fn score_file(
         .collect::<Result<Vec<_>>>()?;
     let mut wanted: Vec<String> = Vec::new();
     let mut known = std::collections::HashSet::new();
-    for name in models.iter().flat_map(|m| &m.model.names).chain(more) {
+    let of_models: Vec<Vec<String>> = models.iter().map(columns).collect();
+    for name in of_models.iter().flatten().chain(more) {
         if known.insert(name) {
             wanted.push(name.clone());
         }
     }
-    let all_named = models.iter().all(|m| !m.model.names.is_empty());
+    let all_named = of_models.iter().all(|names| !names.is_empty());
     let wanted = Wanted {
         columns: all_named.then_some(wanted),
         notice_others: true,
         ..Wanted::default()
     };
     let examples = format.read(path, wanted, output)?;
-    let mut columns = Vec::new();
+    let mut all = Vec::new();
     for saved in &models {
         check_width(saved, &examples, path)?;
         if let Some(bits) = hash_bits(saved) {
-            let rows = hashed(&examples.rows, bits).with_context(|| path.display().to_string())?;
-            columns.push(scores(&saved.model.weights, saved.model.intercept, &rows));
+            let ordered = in_order(saved, &examples, path)?;
+            let rows = hashed(ordered.as_ref().unwrap_or(&examples.rows), bits)
+                .with_context(|| path.display().to_string())?;
+            all.push(scores(&saved.model.weights, saved.model.intercept, &rows));
             continue;
         }
         let weights = aligned(saved, &examples.names, path)?;
         note_beyond(weights.len(), examples.rows.cols(), path, output);
-        columns.push(scores(&weights, saved.model.intercept, &examples.rows));
+        all.push(scores(&weights, saved.model.intercept, &examples.rows));
     }
     for name in more {
         match examples.names.iter().position(|n| n == name) {
-            Some(at) => columns.push(examples.rows.column(at)),
+            Some(at) => all.push(examples.rows.column(at)),
             None => bail!("{}: no column '{name}'", path.display()),
         }
     }
     let labels = labels_of(&models[0], &examples.labels, classes, output);
     let labels = labels.with_context(|| path.display().to_string())?;
-    Ok(Scores { columns, labels })
+    Ok(Scores {
+        columns: all,
+        labels,
+    })
 }
 
 /// Says once that some features are unknown to the model.

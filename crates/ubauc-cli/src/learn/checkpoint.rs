@@ -11,8 +11,11 @@
 //! A file is written beside, made durable and renamed; then the directory is made durable. Names
 //! carry the number of examples, and the last two stay: a damaged one leaves the one before. A
 //! damaged file is set aside under another name, so that newer ones are never older by name.
+//!
+//! A run holds a lock of the system on the file `lock` in the directory; it ends with the process,
+//! however that ends, and the file means nothing by itself.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -33,15 +36,26 @@ const KEPT: usize = 2;
 /// A directory of checkpoints.
 pub(super) struct Store {
     directory: PathBuf,
+    /// Held until the run ends.
+    _lock: File,
 }
 
 impl Store {
-    /// The directory, made if there is none; what a killed run left half-written is removed.
+    /// The directory, made if there is none, for this run alone; one that cannot be written to is
+    /// refused. What a killed run left half-written is removed.
     pub(super) fn open(directory: &Path) -> Result<Store> {
-        fs::create_dir_all(directory)
-            .with_context(|| format!("--checkpoint {}", directory.display()))?;
+        let option = || format!("--checkpoint {}", directory.display());
+        if directory.exists() && !directory.is_dir() {
+            bail!("{}: is not a directory", option());
+        }
+        fs::create_dir_all(directory).with_context(option)?;
+        let lock = lock(directory).with_context(option)?;
+        // A lock of an earlier run may be there where no file can be made.
+        let probe = directory.join(format!("{PREFIX}probe"));
+        drop(AtomicFile::create(&probe).with_context(option)?);
         let store = Store {
             directory: directory.to_path_buf(),
+            _lock: lock,
         };
         for name in store.names()? {
             if name.starts_with(&format!(".{PREFIX}")) && name.ends_with(".tmp") {
@@ -145,6 +159,20 @@ impl Store {
             Ok(names)
         };
         list().with_context(|| self.directory.display().to_string())
+    }
+}
+
+/// Locks a directory; refuses one that is locked. Where the system has no locks there is none.
+fn lock(directory: &Path) -> Result<File> {
+    let mut open = OpenOptions::new();
+    open.write(true).create(true).truncate(false);
+    let path = directory.join("lock");
+    let file = open.open(&path).context("cannot be written to")?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => bail!("another run uses {}", directory.display()),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
+        Err(TryLockError::Error(error)) => Err(error).context("cannot be locked"),
     }
 }
 

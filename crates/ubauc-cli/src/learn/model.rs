@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use ubauc::model::LinearModel;
 use ubauc::model_file::SavedModel;
@@ -23,7 +23,7 @@ pub(super) fn threshold(state: &State) -> f64 {
 pub(super) fn saved_model(args: &LearnArgs, state: &State) -> SavedModel {
     let head = &state.head;
     let mut weights = state.learner.weights();
-    if !head.names.is_empty() {
+    if !head.names.is_empty() && args.hash_bits.is_none() {
         weights.resize(head.names.len(), 0.0);
     }
     let mut parameters = head.settings.clone();
@@ -31,6 +31,8 @@ pub(super) fn saved_model(args: &LearnArgs, state: &State) -> SavedModel {
     if let Some(bits) = args.hash_bits {
         weights.resize(1 << bits, 0.0);
         parameters.insert(scoring::HASH_BITS.to_string(), json!(bits));
+        // A column is hashed by its place, which other files must keep to.
+        parameters.insert(scoring::HASHED_COLUMNS.to_string(), json!(head.names));
     }
     // As options are typed, so parameters are called everywhere.
     let parameters = parameters
@@ -54,7 +56,10 @@ pub(super) fn saved_model(args: &LearnArgs, state: &State) -> SavedModel {
             intercept: state.learner.intercept(),
             threshold: threshold(state),
             classes: args.class_names(head.negative.as_deref()),
-            names: head.names.clone(),
+            names: match args.hash_bits {
+                Some(_) => Vec::new(),
+                None => head.names.clone(),
+            },
         },
         algorithm: ALGORITHM.to_string(),
         parameters,
@@ -99,6 +104,22 @@ impl InitialModel {
             output.note(format!(
                 "note: {option}: its positive class is {theirs}, and here it is {ours}"
             ));
+        }
+        let (names, path) = (&state.head.names, args.file.display());
+        let (found, known) = (names.len(), model.weights.len());
+        if let Some(columns) = scoring::hashed_columns(&self.saved)
+            && !names.is_empty()
+            && columns != *names
+        {
+            bail!(
+                "{option}: {path}: the model hashes the columns {}, in this order, and these are {}",
+                columns.join(", "),
+                names.join(", ")
+            );
+        }
+        let by_number = !names.is_empty() && model.names.is_empty();
+        if by_number && args.hash_bits.is_none() && found < known {
+            bail!("{option}: {path}: {found} feature columns; the model has {known} features");
         }
         let weights = scoring::aligned(&self.saved, &state.head.names, &args.file)?;
         let lambda = model.threshold - model.intercept;

@@ -14,7 +14,7 @@ use ubauc::read::{StreamClasses, StreamOptions};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale};
 
 use crate::args::WrongUsage;
-use crate::input::{FormatArgs, Wanted};
+use crate::input::{FormatArgs, Wanted, at_least_one};
 use crate::names::{ScheduleName, StepName, name_of};
 use crate::output::Output;
 use crate::scoring;
@@ -28,7 +28,9 @@ use crate::scoring;
     or an empty CSV label is no label: the example is scored and not learned.\n\n\
     Ctrl-C and SIGTERM finish the example at hand, write the checkpoint and the model, and report; the\n\
     exit code is 130 or 143. A run that was killed goes on with --resume, from its last checkpoint, and\n\
-    ends with the same model to the last byte. Give the same options again.")]
+    ends with the same model to the last byte. Give the same options again. Scores in a file (--output)\n\
+    are then there once each; on standard output those since the last checkpoint come again.\n\n\
+    Nothing here is random: --seed has no effect.")]
 pub(crate) struct LearnArgs {
     /// CSV with a header or svmlight; plain, gz, zst, bz2 or xz; - is standard input
     #[arg(value_name = "FILE", default_value = "-")]
@@ -80,7 +82,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "B")]
     pub(super) hash_bits: Option<u32>,
     /// Refuse svmlight features above this index: each takes 24 bytes
-    #[arg(long, value_name = "N", default_value_t = 1 << 26)]
+    #[arg(long, value_name = "N", default_value_t = 1 << 26, value_parser = at_least_one())]
     pub(super) max_features: usize,
     /// Start from this model, of `ubauc train` or `ubauc learn`
     #[arg(long, value_name = "MODEL")]
@@ -178,6 +180,11 @@ enum ScaleName {
 }
 
 impl LearnArgs {
+    /// η₀ was typed.
+    pub(super) fn has_eta0(&self) -> bool {
+        self.eta0.is_some()
+    }
+
     /// η₀ is looked for on the first examples.
     pub(super) fn finds_eta0(&self) -> bool {
         self.eta0.is_none() && !self.predict
@@ -313,6 +320,8 @@ impl LearnArgs {
                 scoring::refuse_overwriting(path, read, option)?;
             }
         }
+        let checkpoint = self.saving.checkpoint.as_deref();
+        one_file_each(&outputs, checkpoint)?;
         match &self.model {
             // A pipe or a device is opened once, at the end.
             Some(path) if path.metadata().map_or(true, |m| m.is_file() || m.is_dir()) => {
@@ -333,4 +342,38 @@ impl LearnArgs {
                 .is_some_and(is_stdout)
             || self.model.as_deref().is_some_and(is_stdout)
     }
+}
+
+/// Refuses outputs that are one file, and those among the checkpoints.
+fn one_file_each(outputs: &[(&str, Option<&Path>)], checkpoint: Option<&Path>) -> Result<()> {
+    // A pipe or a device, as /dev/null, can be written to more than once.
+    let is_file = |path: &&Path| !is_stdout(path) && path.metadata().map_or(true, |m| m.is_file());
+    let files: Vec<(&str, &Path, PathBuf)> = outputs
+        .iter()
+        .filter_map(|(option, path)| path.filter(is_file).map(|path| (*option, path, real(path))))
+        .collect();
+    let directory = checkpoint.map(real);
+    for (k, (option, path, file)) in files.iter().enumerate() {
+        let path = path.display();
+        if let Some((other, ..)) = files[..k].iter().find(|(.., other)| other == file) {
+            let what = format!("{other} and {option} both write to {path}; name another for one");
+            return Err(WrongUsage(what).into());
+        }
+        if directory.as_ref().is_some_and(|d| file.starts_with(d)) {
+            let what = format!("{option} {path} is in the directory of the checkpoints");
+            return Err(WrongUsage(what).into());
+        }
+    }
+    Ok(())
+}
+
+/// The path without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    for known in full.ancestors() {
+        if let (Ok(start), Ok(rest)) = (known.canonicalize(), full.strip_prefix(known)) {
+            return start.join(rest);
+        }
+    }
+    full
 }

@@ -147,10 +147,13 @@ impl State {
     /// Finds η₀ on the examples that wait for it, and learns them.
     fn find_eta0(&mut self) -> Result<(), ubauc::Error> {
         let waiting = std::mem::take(&mut self.head.waiting);
-        let tried: Vec<(Row<'_>, bool)> = waiting
+        let used = waiting.iter().filter(|example| example.weight > 0.0);
+        let used: Vec<&Waiting> = used.collect();
+        let indices = renumbered(&used);
+        let tried: Vec<(Row<'_>, bool)> = used
             .iter()
-            .filter(|example| example.weight > 0.0)
-            .map(|example| (example.row(), example.positive))
+            .zip(&indices)
+            .map(|(example, indices)| (Row::Sparse(indices, &example.values), example.positive))
             .collect();
         let learner = &mut self.learner;
         learner.set_eta0(eta0::choose_from(
@@ -185,5 +188,49 @@ impl State {
             self.head.window = empty;
         }
         estimate
+    }
+}
+
+/// The indices of every example as places among all that occur: a trial then allocates weights for
+/// these alone. Their order is kept, and so are the bits of every sum.
+fn renumbered(examples: &[&Waiting]) -> Vec<Vec<u32>> {
+    let mut all: Vec<u32> = examples.iter().flat_map(|e| &e.indices).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let place = |index: &u32| all.partition_point(|other| other < index) as u32;
+    let of_one = |example: &&Waiting| example.indices.iter().map(place).collect();
+    examples.iter().map(of_one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_on_renumbered_features_finds_the_same() {
+        let examples: Vec<Waiting> = (0..300_u32)
+            .map(|i| {
+                let (positive, x) = (i % 3 == 0, f64::from(i * 37 % 101) / 50.0);
+                Waiting {
+                    indices: vec![5, 70 + i % 4, 4_000 + i % 50 * 3],
+                    values: vec![1.0, x - f64::from(u8::from(positive)), 0.5 * x + 0.1],
+                    positive,
+                    weight: 1.0,
+                }
+            })
+            .collect();
+        let used: Vec<&Waiting> = examples.iter().collect();
+        let indices = renumbered(&used);
+        assert_eq!(indices[0], [0, 1, 5]);
+        assert_eq!(indices[49], [0, 2, 54]);
+        for scale in [RunningScale::None, RunningScale::MaxAbs] {
+            let params = OlUbaucParams::default();
+            let chosen =
+                |tried: Vec<(Row<'_>, bool)>| eta0::choose_from(&tried, &params, scale).unwrap();
+            let plain = used.iter().map(|e| (e.row(), e.positive)).collect();
+            let places = used.iter().zip(&indices);
+            let few = places.map(|(e, indices)| (Row::Sparse(indices, &e.values), e.positive));
+            assert_eq!(chosen(few.collect()), chosen(plain));
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod crash;
 mod labels;
 mod models;
+mod outputs;
 mod saving;
 #[cfg(unix)]
 mod signals;
@@ -29,11 +30,12 @@ fn learn_file(directory: &Path, file: &str, more: &[&str]) -> Output {
     ubauc(directory, &[&["learn", file], more].concat())
 }
 
-/// Files of a directory, hidden ones too, in order.
+/// Files of a directory, hidden ones too but for the lock, in order.
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "lock")
         .collect();
     names.sort();
     names

@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{learn_file, learned, same_file};
-use crate::process::json;
+use super::{learn_file, learned, names, same_file};
+use crate::process::{failure, json, success};
 
 fn spawn(directory: &std::path::Path, words: &[&str]) -> Child {
     Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
@@ -92,4 +92,105 @@ fn a_signal_before_anything_came_ends_the_program_too() {
     let (exit, told) = send(child, "-TERM");
     assert_eq!(exit, Some(143), "{told}");
     drop(input);
+}
+
+#[test]
+fn a_signal_before_the_first_example_writes_nothing_and_loses_nothing() {
+    let (directory, _) = learned(1_200, &[]);
+    let dir = directory.path();
+    let words = ["--initial-model", "whole.json", "--model", "warm.json"];
+    success(&learn_file(dir, "x.svm", &words));
+    for (signal, code) in [("-TERM", 143), ("-INT", 130)] {
+        std::fs::write(dir.join("m.json"), "a good model").unwrap();
+        let _ = std::fs::remove_dir_all(dir.join("ck"));
+        let words = [
+            "--initial-model",
+            "whole.json",
+            "--model",
+            "m.json",
+            "--checkpoint",
+            "ck",
+        ];
+        let mut child = spawn(dir, &[&words[..], &["--fresh"]].concat());
+        let input = child.stdin.take();
+        let started = Instant::now();
+        while !dir.join("ck/lock").exists() && started.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let (exit, told) = send(child, signal);
+        drop(input);
+        assert_eq!(exit, Some(code), "{told}");
+        assert!(told.contains("nothing was learned"), "{told}");
+        let model = std::fs::read_to_string(dir.join("m.json")).unwrap();
+        assert_eq!(model, "a good model");
+        assert!(names(&dir.join("ck")).is_empty());
+        success(&learn_file(
+            dir,
+            "x.svm",
+            &[&words[..], &["--resume"]].concat(),
+        ));
+        same_file(dir, "m.json", "warm.json");
+    }
+}
+
+#[test]
+fn two_runs_in_one_directory_are_refused_until_the_first_is_gone() {
+    let (directory, _) = learned(300, &[]);
+    let dir = directory.path();
+    let mut child = spawn(dir, &["--checkpoint", "ck", "--predict"]);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"1 1:1\n").unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.take(2).count(), 2);
+    for how in ["--resume", "--fresh"] {
+        let second = learn_file(dir, "x.svm", &["--checkpoint", "ck", how]);
+        assert!(failure(&second).contains("another run uses ck"));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    success(&learn_file(dir, "x.svm", &["--checkpoint", "ck"]));
+}
+
+#[test]
+fn a_reader_that_has_had_enough_leaves_model_and_checkpoint() {
+    let (directory, text) = learned(3_000, &["--eta0", "0.5"]);
+    let dir = directory.path();
+    let words = [
+        "--predict",
+        "--eta0",
+        "0.5",
+        "--checkpoint",
+        "ck",
+        "--model",
+        "m.json",
+    ];
+    let mut child = spawn(dir, &words);
+    let mut input = child.stdin.take().unwrap();
+    let (first, rest) = text.split_at(text.find('\n').unwrap() + 1);
+    input.write_all(first.as_bytes()).unwrap();
+    // Dropped at the end of the statement, which closes the pipe: what `head -2` does.
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.take(2).count(), 2);
+    // It may be gone before it has had all.
+    let _ = input.write_all(rest.as_bytes());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("closed by its reader"), "{told}");
+    let model = std::fs::read_to_string(dir.join("m.json")).unwrap();
+    assert!(model.contains("ubauc-model"), "{model}");
+    let words = [
+        "--eta0",
+        "0.5",
+        "--checkpoint",
+        "ck",
+        "--model",
+        "m.json",
+        "--resume",
+        "--json",
+    ];
+    let at = json(&learn_file(dir, "x.svm", &words))["resumed_at"].as_u64();
+    assert!(at.is_some_and(|at| at > 0), "{at:?}");
+    same_file(dir, "m.json", "whole.json");
 }

@@ -49,7 +49,7 @@ pub struct LabelledBatch {
     pub weights: Option<Vec<f64>>,
     /// What the first negative label says.
     pub negative: Option<String>,
-    /// Names of the features; svmlight: none.
+    /// Names of the features, before they are hashed; svmlight: none.
     pub names: Arc<[String]>,
     /// What a user should know about the stream; batches repeat it.
     pub notices: Arc<[String]>,
@@ -400,7 +400,6 @@ impl Source {
         });
         if let Some(bits) = self.options.hash_bits {
             batch.rows = hashed(&batch.rows, bits)?;
-            batch.names = Arc::new([]);
         }
         Ok(batch)
     }
