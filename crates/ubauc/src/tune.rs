@@ -25,7 +25,7 @@
 //!
 //! ```text
 //! max( n/100,  min(d + 10, n/4),  the largest number of examples with the same features;
-//!      with at most 4(d + 10) kinds of examples the d + 1 largest such groups, up to n/2 )
+//!      with at most 4(d + 10) kinds of examples the d + 1 largest such groups, if less than n/2 )
 //! ```
 //!
 //! of n trained on: one in a hundred, except that d + 1 may meet there without any collapse, as d
