@@ -15,13 +15,14 @@ fn read(test: &str, name: &str) -> Option<Dataset> {
 
 /// Set, passes of which the second half is averaged, η₀ of η₀/t, η₀ of η₀/√t.
 ///
-/// η₀/t needs an η₀ of the order of one over the curvature. Eq. (9) diverges with such a first step, and so takes 1/√t.
+/// η₀/t needs an η₀ of the order of one over the curvature. Eq. (9) diverges with such a first step unless w is kept on a
+/// ball, here of three times the size that the minimum has.
 const SETS: [(&str, usize, f64, f64); 5] = [
     ("diabetes/all.svm.zst", 60, 10.0, 0.3),
-    ("german/all.svm.zst", 100, 3.0, 0.1),
-    ("splice/train.svm.zst", 1000, 1.0, 0.005),
-    ("a9a/train.svm.zst", 50, 80.0, 0.4),
-    ("ijcnn1/train.svm.zst", 30, 30.0, 1.0),
+    ("german/all.svm.zst", 400, 3.0, 0.1),
+    ("splice/train.svm.zst", 1000, 3.0, 0.005),
+    ("a9a/train.svm.zst", 100, 120.0, 0.4),
+    ("ijcnn1/train.svm.zst", 60, 200.0, 1.0),
 ];
 
 #[test]
@@ -31,16 +32,19 @@ fn both_steps_approach_the_certified_minimum() {
             return;
         };
         let best = ba_ubauc::fit(&data, &Default::default(), &Default::default()).unwrap();
+        let size = best.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
         let kinds = [
-            (Step::Implicit, Rate::Inverse, inverse),
-            (Step::Implicit, Rate::InverseSqrt, inverse_sqrt),
-            (Step::Sgd, Rate::InverseSqrt, inverse_sqrt),
+            (Step::Implicit, Rate::Inverse, inverse, None),
+            (Step::Implicit, Rate::InverseSqrt, inverse_sqrt, None),
+            (Step::Sgd, Rate::Inverse, inverse, Some(3.0 * size)),
+            (Step::Sgd, Rate::InverseSqrt, inverse_sqrt, None),
         ];
-        for (step, rate, eta0) in kinds {
+        for (step, rate, eta0, radius) in kinds {
             let params = OlUbaucParams {
                 step,
                 rate,
                 eta0,
+                radius,
                 average: Some(passes as u64 / 2),
                 ..Default::default()
             };
