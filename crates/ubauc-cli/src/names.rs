@@ -1,7 +1,14 @@
 //! Names of options that more than one command takes.
 
 use clap::ValueEnum;
+use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ol_ubauc::{Rate, Step};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LeastSquaresName {
+    Plain,
+    Balanced,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StepName {
@@ -14,6 +21,15 @@ pub(crate) enum ScheduleName {
     Sqrt,
     Inverse,
     Constant,
+}
+
+impl From<LeastSquaresName> for LeastSquares {
+    fn from(name: LeastSquaresName) -> LeastSquares {
+        match name {
+            LeastSquaresName::Plain => LeastSquares::Plain,
+            LeastSquaresName::Balanced => LeastSquares::Balanced,
+        }
+    }
 }
 
 impl From<StepName> for Step {

@@ -22,7 +22,7 @@ use crate::algorithm::{Algorithm, Problem, Solver};
 use crate::args::WrongUsage;
 use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{FileArg, Wanted};
-use crate::names::name_of;
+use crate::names::{LeastSquaresName, name_of};
 use crate::output::Output;
 use crate::scoring::{self, ClassSides};
 use crate::training::{Training, TrainingArgs};
@@ -100,12 +100,6 @@ pub(crate) struct TrainArgs {
     online: OnlineArgs,
     #[command(flatten)]
     training: TrainingArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LeastSquaresName {
-    Plain,
-    Balanced,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -219,10 +213,7 @@ impl TrainArgs {
     }
 
     fn least_squares(&self) -> Option<LeastSquares> {
-        self.least_squares.map(|name| match name {
-            LeastSquaresName::Plain => LeastSquares::Plain,
-            LeastSquaresName::Balanced => LeastSquares::Balanced,
-        })
+        self.least_squares.map(Into::into)
     }
 
     /// What was typed, and the rest by tuning. Logistic regression has one parameter, with a default; and nobody takes

@@ -284,10 +284,10 @@ pub fn tune(
     let parts = Parts::new(data, weights, params)?;
     let search = Search::new(data, weights, params, &parts, progress);
     let (candidates, logistic) = search.judge_all()?;
-    let (points, chosen) = candidate::decide(&search, candidates, params)?;
+    let (points, chosen, ours) = candidate::decide(&search, candidates, params)?;
     let logistic_chosen = choose_logistic(&logistic, params.one_standard_error);
     let (point, logistic_point) = (&points[chosen], &logistic[logistic_chosen]);
-    let out_of_fold = search.out_of_fold(point, logistic_point)?;
+    let out_of_fold = search.out_of_fold(&ours, logistic_point)?;
     let verdict = match parts.held_out.is_empty() {
         true => None,
         false => {

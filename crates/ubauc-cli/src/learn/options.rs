@@ -9,13 +9,12 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::hash;
-use ubauc::objective::ubauc::LeastSquares;
 use ubauc::read::{StreamClasses, StreamOptions};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale};
 
 use crate::args::WrongUsage;
 use crate::input::{FormatArgs, Wanted, at_least_one};
-use crate::names::{ScheduleName, StepName, name_of};
+use crate::names::{LeastSquaresName, ScheduleName, StepName, name_of};
 use crate::output::Output;
 use crate::scoring;
 
@@ -168,12 +167,6 @@ struct StreamClassArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LeastSquaresName {
-    Plain,
-    Balanced,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScaleName {
     None,
     Maxabs,
@@ -195,10 +188,7 @@ impl LearnArgs {
         OlUbaucParams {
             beta: self.beta,
             gamma: self.gamma,
-            least_squares: match self.least_squares {
-                LeastSquaresName::Plain => LeastSquares::Plain,
-                LeastSquaresName::Balanced => LeastSquares::Balanced,
-            },
+            least_squares: self.least_squares.into(),
             intercept: self.intercept,
             step: self.step.into(),
             rate: self.schedule.into(),

@@ -73,6 +73,20 @@ impl Scale {
 
 /// Refuses weights that are too few or many, negative or not finite, or nothing together.
 pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
+    check_each_weight(weights, n)?;
+    let total: f64 = weights.iter().sum();
+    if n > 0 && !(total > 0.0 && total.is_finite()) {
+        return Err(Error::Parameter {
+            name: "the sum of the sample weights",
+            value: total.to_string(),
+            must: "positive and finite",
+        });
+    }
+    Ok(())
+}
+
+/// As many as rows, each finite and not negative.
+pub(crate) fn check_each_weight(weights: &[f64], n: usize) -> Result<()> {
     if weights.len() != n {
         let got = weights.len();
         return Err(Error::Length {
@@ -88,14 +102,6 @@ pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
             row,
             value,
             must: "finite and not negative",
-        });
-    }
-    let total: f64 = weights.iter().sum();
-    if n > 0 && !(total > 0.0 && total.is_finite()) {
-        return Err(Error::Parameter {
-            name: "the sum of the sample weights",
-            value: total.to_string(),
-            must: "positive and finite",
         });
     }
     Ok(())

@@ -117,6 +117,18 @@ impl Objective {
         }
     }
 
+    /// The same, and β above 0: what a solver can minimise.
+    pub(crate) fn check_for_solver(&self) -> Result<()> {
+        if !(self.beta > 0.0 && self.beta.is_finite()) {
+            return Err(Error::Parameter {
+                name: "beta",
+                value: self.beta.to_string(),
+                must: "finite and above 0",
+            });
+        }
+        self.check()
+    }
+
     /// β and γ finite and not negative.
     pub fn check(&self) -> Result<()> {
         for (name, value) in [("beta", self.beta), ("gamma", self.gamma)] {

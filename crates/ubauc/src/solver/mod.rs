@@ -3,6 +3,9 @@
 pub mod ba_ubauc;
 mod centred;
 mod cholesky;
+mod given;
+mod gram;
 pub mod logistic;
 pub mod ol_ubauc;
 mod shards;
+mod threshold;

@@ -2,17 +2,16 @@
 //!
 //! The ties of a coarse solution tell little: examples are pulled onto λ as the gap closes, so that most collapsed points
 //! show themselves only then (and a few that seem so are not). To solve every point closely would cost more than the
-//! rest of the grid. So the point that would be chosen is solved to [`FINE`] on every fold, and judged anew; if it has
+//! rest of the grid. So the point that would be chosen is solved to [`FINE`](super::FINE) on every fold, and judged anew; if it has
 //! collapsed the choice is made again. The other points keep what the coarse solution said.
 
 use rayon::prelude::*;
 
 use super::collapse::Ties;
-use super::folds::{Judged, Search, Training};
-use super::{CrossValidated, FINE, Point, TuneParams, choose};
+use super::folds::{Judged, Search};
+use super::{CrossValidated, Point, TuneParams, choose};
 use crate::Result;
 use crate::objective::ubauc::LeastSquares;
-use crate::solver::ba_ubauc::BaUbaucParams;
 
 /// A point, and whether it has too many ties as it stands.
 pub(super) struct Candidate {
@@ -41,52 +40,48 @@ impl Candidate {
     }
 }
 
-/// The points as they were found in the end, and the index of the choice.
+/// The points as they were found in the end, the index of the choice, and its scores of the examples that judge each
+/// fold.
 pub(super) fn decide(
     search: &Search<'_>,
     candidates: Vec<Candidate>,
     params: &TuneParams,
-) -> Result<(Vec<Point>, usize)> {
+) -> Result<(Vec<Point>, usize, Vec<Vec<f64>>)> {
     let (mut points, many): (Vec<Point>, Vec<bool>) =
         candidates.into_iter().map(|c| (c.point, c.many)).unzip();
-    let mut certain = vec![false; points.len()];
+    let mut close: Vec<Option<Vec<Vec<f64>>>> = vec![None; points.len()];
     let chosen = loop {
         let [best, chosen] = choose(&points, params)?;
-        let Some(k) = [best, chosen].into_iter().find(|&k| !certain[k]) else {
+        let Some(k) = [best, chosen].into_iter().find(|&k| close[k].is_none()) else {
             break chosen;
         };
-        points[k] = search.closely(&points[k])?;
-        certain[k] = true;
+        let (point, scores) = search.closely(&points[k])?;
+        points[k] = point;
+        close[k] = Some(scores);
     };
-    for ((point, many), certain) in points.iter_mut().zip(many).zip(certain) {
-        point.collapsed |= many && !certain;
+    for ((point, many), close) in points.iter_mut().zip(many).zip(&close) {
+        point.collapsed |= many && close.is_none();
     }
-    Ok((points, chosen))
+    let scores = close.swap_remove(chosen).unwrap_or_default();
+    Ok((points, chosen, scores))
 }
 
 impl Search<'_> {
-    /// A point solved so closely that its ties are certain.
-    fn closely(&self, point: &Point) -> Result<Point> {
-        let folds: Vec<Judged> = self
+    /// A point solved so closely that its ties are certain, with its scores.
+    fn closely(&self, point: &Point) -> Result<(Point, Vec<Vec<f64>>)> {
+        let folds: Vec<(Judged, Vec<f64>)> = self
             .trainings()?
             .par_iter()
-            .map(|training| self.closely_on(training, point))
+            .map(|training| {
+                let found = self.fit_closely(training, point)?;
+                let scores = training.scores_of(&found);
+                Ok((self.judged(training, &found)?, scores))
+            })
             .collect::<Result<_>>()?;
+        let (folds, scores): (Vec<Judged>, Vec<Vec<f64>>) = folds.into_iter().unzip();
         let at = (point.beta, point.gamma, point.least_squares);
         let Candidate { mut point, many } = Candidate::new(at, &folds);
         point.collapsed |= many;
-        Ok(point)
-    }
-
-    fn closely_on(&self, training: &Training, point: &Point) -> Result<Judged> {
-        let coarse = self
-            .params
-            .batch(point.beta, point.gamma, point.least_squares);
-        let fine = BaUbaucParams {
-            tolerance: coarse.tolerance.min(FINE),
-            ..coarse
-        };
-        let found = self.path(training, point.least_squares)?.fit(&fine)?;
-        self.judged(training, &found)
+        Ok((point, scores))
     }
 }

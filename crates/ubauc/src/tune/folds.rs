@@ -105,7 +105,7 @@ fn enough(data: &Dataset, of: &[usize], params: &TuneParams) -> Result<()> {
 }
 
 /// Neither the gap nor the number of tied examples means anything.
-pub(super) fn gave_up(fit: &Fit) -> bool {
+fn gave_up(fit: &Fit) -> bool {
     matches!(fit.stop, Stop::Stalled | Stop::MaxNewton)
 }
 
@@ -282,7 +282,7 @@ impl<'a> Search<'a> {
 
     /// How a model does on the fold left out.
     pub(super) fn judged(&self, training: &Training, found: &Fit) -> Result<Judged> {
-        let scores: Vec<f64> = training.judges.iter().map(|&i| found.scores[i]).collect();
+        let scores = training.scores_of(found);
         let nothing = found.weights.iter().all(|w| *w == 0.0);
         let constant = scores.iter().all(|score| *score == scores[0]);
         Ok(Judged {
@@ -356,44 +356,49 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The two choices on the examples that judge a training part.
-    fn both(
-        &self,
-        training: &Training,
-        point: &Point,
-        logistic: &LogisticPoint,
-    ) -> Result<[Vec<f64>; 2]> {
+    /// A point, solved to [`FINE`].
+    pub(super) fn fit_closely(&self, training: &Training, point: &Point) -> Result<Fit> {
         let params = BaUbaucParams {
             tolerance: self.params.tolerance.min(FINE),
             ..self
                 .params
                 .batch(point.beta, point.gamma, point.least_squares)
         };
-        let found: Fit = fit(self.data, &training.given(), &params)?;
-        self.step();
-        let ours = training.judges.iter().map(|&i| found.scores[i]).collect();
-        let weights = self.fit_logistic(training, None, logistic.gamma)?;
-        self.step();
-        Ok([ours, self.scores(&weights, &training.judges)])
+        fit(self.data, &training.given(), &params)
     }
 
-    pub(super) fn out_of_fold(&self, point: &Point, logistic: &LogisticPoint) -> Result<OutOfFold> {
+    /// The chosen logistic regression on the examples that judge a training part.
+    fn logistic_scores(&self, training: &Training, logistic: &LogisticPoint) -> Result<Vec<f64>> {
+        let weights = self.fit_logistic(training, None, logistic.gamma)?;
+        self.step();
+        Ok(self.scores(&weights, &training.judges))
+    }
+
+    /// Both choices on the examples that were left out; `ours` are ours, fold by fold.
+    pub(super) fn out_of_fold(
+        &self,
+        ours: &[Vec<f64>],
+        logistic: &LogisticPoint,
+    ) -> Result<OutOfFold> {
+        // Their fits are done, and only now known to be those of the choice.
+        ours.iter().for_each(|_| self.step());
         let trainings = self.trainings()?;
-        let found: Vec<[Vec<f64>; 2]> = trainings
+        let theirs: Vec<Vec<f64>> = trainings
             .par_iter()
-            .map(|training| self.both(training, point, logistic))
+            .map(|training| self.logistic_scores(training, logistic))
             .collect::<Result<_>>()?;
-        let n = self.data.rows().len();
-        let (mut ours, mut theirs) = (vec![0.0; n], vec![0.0; n]);
-        for (training, [a, b]) in trainings.iter().zip(&found) {
-            for ((&i, a), b) in training.judges.iter().zip(a).zip(b) {
-                (ours[i], theirs[i]) = (*a, *b);
-            }
-        }
         let rows = self.parts.kept.clone();
-        let of_rows = |scores: &[f64]| rows.iter().map(|&i| scores[i]).collect();
+        let of_rows = |folds: &[Vec<f64>]| {
+            let mut all = vec![0.0; self.data.rows().len()];
+            for (training, scores) in trainings.iter().zip(folds) {
+                for (&i, score) in training.judges.iter().zip(scores) {
+                    all[i] = *score;
+                }
+            }
+            rows.iter().map(|&i| all[i]).collect()
+        };
         Ok(OutOfFold {
-            ours: of_rows(&ours),
+            ours: of_rows(ours),
             logistic: of_rows(&theirs),
             folds: self.parts.folds.clone(),
             rows,
@@ -407,7 +412,9 @@ impl<'a> Search<'a> {
         logistic: &LogisticPoint,
     ) -> Result<[Vec<f64>; 2]> {
         let training = self.training(None, self.parts.held_out.clone())?;
-        self.both(&training, point, logistic)
+        let ours = training.scores_of(&self.fit_closely(&training, point)?);
+        self.step();
+        Ok([ours, self.logistic_scores(&training, logistic)?])
     }
 
     fn step(&self) {
@@ -422,6 +429,11 @@ impl<'a> Search<'a> {
 }
 
 impl Training {
+    /// w·x of the examples that judge.
+    pub(super) fn scores_of(&self, found: &Fit) -> Vec<f64> {
+        self.judges.iter().map(|&i| found.scores[i]).collect()
+    }
+
     fn given(&self) -> Given<'_> {
         Given {
             weights: Some(&self.weights),

@@ -32,7 +32,9 @@ use clarabel::solver::{
 
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
+use crate::data::scale::check_each_weight;
 use crate::objective::ubauc::{Chunk, ClassWeights, LeastSquares, Objective, Sums};
+use crate::solver::threshold::threshold;
 use crate::{Error, Result};
 
 /// The largest (rows + features) × features.
@@ -311,8 +313,10 @@ impl<'a> Problem<'a> {
             0.0
         };
         let scores: Vec<f64> = self.rows.iter().map(|row| row.dot(w) + b).collect();
-        let lambda = best_lambda(&scores, &self.y, &self.s);
         let positive: Vec<bool> = self.y.iter().map(|&y| y > 0.0).collect();
+        let of_positives = self.s.iter().zip(&positive).filter(|(_, p)| **p);
+        let n_pos: f64 = of_positives.map(|(s, _)| s).sum();
+        let lambda = threshold(&scores, &self.s, n_pos);
         let chunk = Chunk {
             scores: &scores,
             positive: &positive,
@@ -546,55 +550,13 @@ fn value_and_slope(problem: &Problem<'_>, u: &[f64], w: &[f64]) -> (f64, Vec<f64
     (value, slope)
 }
 
-/// The minimisers of Σ s_i[y_i(λ − c_i)]₊ (E1, with weights). The slope in λ is Σ_{c_i ≤ λ} s_i − N⁻.
-fn best_lambda(scores: &[f64], y: &[f64], s: &[f64]) -> [f64; 2] {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&i, &j| scores[i].total_cmp(&scores[j]));
-    let weight_to = |ends: &dyn Fn(f64) -> bool| {
-        let mut below = 0.0;
-        let found = order.iter().find(|&&i| {
-            below += s[i];
-            ends(below)
-        });
-        found.or(order.last()).map_or(0.0, |&i| scores[i])
-    };
-    let neg: f64 = s
-        .iter()
-        .zip(y)
-        .filter(|&(_, &y)| y < 0.0)
-        .map(|(s, _)| s)
-        .sum();
-    // Sums in different orders differ by rounding.
-    let zero = 1e-13 * s.iter().sum::<f64>();
-    [
-        weight_to(&|below| below >= neg - zero),
-        weight_to(&|below| below > neg + zero),
-    ]
-}
-
 /// The examples of weight above 0 and their weights; both classes are among them.
 fn weighted_examples(data: &Dataset, weights: Option<&[f64]>) -> Result<Vec<(usize, f64)>> {
     let n = data.rows().len();
     let Some(weights) = weights else {
         return Ok((0..n).map(|i| (i, 1.0)).collect());
     };
-    if weights.len() != n {
-        let (what, expected, got) = ("weights", n, weights.len());
-        return Err(Error::Length {
-            what,
-            expected,
-            got,
-        });
-    }
-    let usable = |s: &f64| *s >= 0.0 && s.is_finite();
-    if let Some(row) = weights.iter().position(|s| !usable(s)) {
-        return Err(Error::NotFinite {
-            what: "weight",
-            row,
-            value: weights[row],
-            must: "finite and not negative",
-        });
-    }
+    check_each_weight(weights, n)?;
     let weighted = weights.iter().copied().enumerate();
     let kept: Vec<(usize, f64)> = weighted.filter(|&(_, s)| s > 0.0).collect();
     for class in [false, true] {

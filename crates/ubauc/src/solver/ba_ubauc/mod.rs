@@ -38,12 +38,14 @@
 pub mod bcd;
 mod newton;
 pub mod path;
-pub(super) mod prox;
+mod prox;
 
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
-use crate::objective::ubauc::{ClassWeights, LeastSquares};
+use crate::objective::ubauc::{LeastSquares, Objective};
+use crate::solver::given::check_rows_given;
 use crate::solver::shards::Shards;
+use crate::solver::threshold::{TIED, threshold};
 use crate::{Error, Result};
 use newton::System;
 
@@ -78,23 +80,24 @@ impl Default for BaUbaucParams {
 }
 
 impl BaUbaucParams {
+    /// P.
+    fn objective(&self) -> Objective {
+        Objective {
+            beta: self.beta,
+            gamma: self.gamma,
+            least_squares: self.least_squares,
+        }
+    }
+
     /// Refuses what has no meaning, by name.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name, value: f64, must| {
-            Err(Error::Parameter {
-                name,
-                value: value.to_string(),
-                must,
-            })
-        };
-        if !(self.beta > 0.0 && self.beta.is_finite()) {
-            return refuse("beta", self.beta, "finite and above 0");
-        }
-        if !(self.gamma >= 0.0 && self.gamma.is_finite()) {
-            return refuse("gamma", self.gamma, "finite and not negative");
-        }
+        self.objective().check_for_solver()?;
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
-            return refuse("tolerance", self.tolerance, "above 0 and below 1");
+            return Err(Error::Parameter {
+                name: "tolerance",
+                value: self.tolerance.to_string(),
+                must: "above 0 and below 1",
+            });
         }
         Ok(())
     }
@@ -172,44 +175,8 @@ pub fn fit(data: &Dataset, given: &Given<'_>, params: &BaUbaucParams) -> Result<
     path::Path::new(data, given, params.least_squares, params.intercept)?.fit(params)
 }
 
-pub(super) fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
-    let n = data.rows().len();
-    if let Some(weights) = given.weights {
-        if weights.len() != n {
-            return Err(Error::Length {
-                what: "weights",
-                expected: n,
-                got: weights.len(),
-            });
-        }
-        if let Some(row) = weights.iter().position(|s| !(*s >= 0.0 && s.is_finite())) {
-            let (value, must) = (weights[row], "finite and not negative");
-            return Err(Error::NotFinite {
-                what: "weight",
-                row,
-                value,
-                must,
-            });
-        }
-    }
-    if let Some(divisors) = given.divisors {
-        let (expected, got) = (data.rows().cols(), divisors.len());
-        if got != expected {
-            return Err(Error::Length {
-                what: "divisors",
-                expected,
-                got,
-            });
-        }
-        if let Some(row) = divisors.iter().position(|x| !(*x > 0.0 && x.is_finite())) {
-            let (value, must) = (divisors[row].to_string(), "finite and above 0");
-            return Err(Error::Parameter {
-                name: "divisors",
-                value,
-                must,
-            });
-        }
-    }
+fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
+    check_rows_given(data, given.weights, given.divisors)?;
     if let Some(start) = given.start {
         let (expected, got) = (data.rows().cols(), start.len());
         if got != expected {
@@ -227,19 +194,6 @@ pub(super) fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
-    let [negative, positive] = data.class_names();
-    let only = match (total.pos > 0.0, total.neg > 0.0) {
-        (true, true) => return Ok(()),
-        (true, false) => positive,
-        (false, _) => negative,
-    };
-    Err(Error::OneClass {
-        class: only.clone(),
-        n: data.rows().len(),
-    })
-}
-
 /// σ grows by this factor from one outer step to the next.
 const GROWTH: f64 = 2.0;
 /// For weights to start from σ is doubled at most so often.
@@ -248,8 +202,6 @@ const DOUBLINGS: usize = 20;
 const STIFF: f64 = 0.1;
 /// Looks without progress after which the solver gives up.
 const IDLE: usize = 60;
-/// Scores this near to λ count as tied to it; labels, which they are fitted to, are 2 apart.
-pub(super) const TIED: f64 = 1e-4;
 /// The inner loop ends when its share of the gap is below this part of the other.
 const INNER: f64 = 0.2;
 
@@ -561,7 +513,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         };
         let mut scores = self.shards.scores();
         let weights = self.shards.weights();
-        let mut lambda = prox::threshold(&scores, &weights, self.shards.total.pos);
+        let mut lambda = threshold(&scores, &weights, self.shards.total.pos);
         let middle = 0.5 * (lambda[0] + lambda[1]);
         let hinge = self.shards.hinge(middle);
         let tied = self.shards.near(middle, TIED);

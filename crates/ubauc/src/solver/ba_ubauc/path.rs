@@ -5,10 +5,11 @@
 //! starts from [`Given::start`], if there is one.
 
 use super::newton::{Route, System};
-use super::{BaUbaucParams, Fit, Given, Solver, Warm, check_given, refuse_one_class};
+use super::{BaUbaucParams, Fit, Given, Solver, Warm, check_given};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::objective::ubauc::LeastSquares;
+use crate::solver::given::refuse_one_class;
 use crate::solver::shards::{Moments, Shards};
 
 /// The rows, prepared for one kind of least squares.

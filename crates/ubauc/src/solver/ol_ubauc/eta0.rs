@@ -22,8 +22,8 @@ use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::metrics::weighted_auc;
-use crate::objective::ubauc::{Chunk, Objective, Sums};
-use crate::solver::ba_ubauc::prox::threshold;
+use crate::objective::ubauc::{Chunk, Sums};
+use crate::solver::threshold::threshold;
 
 /// η₀ where there is nothing to try it on: right for features of a size up to 1.
 pub const FALLBACK: f64 = 0.5;
@@ -133,11 +133,7 @@ fn trial(
     eta0: f64,
 ) -> Option<Trial> {
     let params = OlUbaucParams { eta0, ..*params };
-    let objective = Objective {
-        beta: params.beta,
-        gamma: params.gamma,
-        least_squares: params.least_squares,
-    };
+    let objective = params.objective();
     let mut learner = Learner::new(&params, scale).ok()?;
     let mut scores = Vec::with_capacity(examples.len());
     let mut sums = Sums::default();

@@ -54,7 +54,7 @@ mod weights;
 
 use serde::{Deserialize, Serialize};
 
-use crate::objective::ubauc::LeastSquares;
+use crate::objective::ubauc::{LeastSquares, Objective};
 use crate::{Error, Result};
 
 pub use learner::Learner;
@@ -125,8 +125,18 @@ impl Default for OlUbaucParams {
 }
 
 impl OlUbaucParams {
+    /// P.
+    fn objective(&self) -> Objective {
+        Objective {
+            beta: self.beta,
+            gamma: self.gamma,
+            least_squares: self.least_squares,
+        }
+    }
+
     /// Refuses what has no meaning, by name.
     pub fn check(&self) -> Result<()> {
+        self.objective().check_for_solver()?;
         let refuse = |name, value: f64, must| {
             Err(Error::Parameter {
                 name,
@@ -134,12 +144,6 @@ impl OlUbaucParams {
                 must,
             })
         };
-        if !(self.beta > 0.0 && self.beta.is_finite()) {
-            return refuse("beta", self.beta, "finite and above 0");
-        }
-        if !(self.gamma >= 0.0 && self.gamma.is_finite()) {
-            return refuse("gamma", self.gamma, "finite and not negative");
-        }
         if !(self.eta0 > 0.0 && self.eta0.is_finite()) {
             return refuse("eta0", self.eta0, "finite and above 0");
         }

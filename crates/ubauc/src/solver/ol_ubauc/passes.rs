@@ -14,9 +14,9 @@ use super::prepared::Prepared;
 use crate::data::dataset::Dataset;
 use crate::data::rows::dot;
 use crate::metrics::{auc, weighted_auc};
-use crate::objective::ubauc::{Chunk, ClassWeights, Objective, Sums};
-use crate::solver::ba_ubauc::prox::threshold;
-use crate::solver::ba_ubauc::{Given, TIED, check_given, refuse_one_class};
+use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
+use crate::solver::given::{check_rows_given, refuse_one_class};
+use crate::solver::threshold::{TIED, threshold};
 use crate::{Error, Result};
 
 /// Steps are planned for so many examples at a time: their quotients need not wait for the steps before.
@@ -189,12 +189,7 @@ impl<'a> Run<'a> {
     ) -> Result<Run<'a>> {
         params.check()?;
         let (weights, divisors) = (given.weights, given.divisors);
-        let batch = Given {
-            weights,
-            divisors,
-            ..Given::default()
-        };
-        check_given(data, &batch)?;
+        check_rows_given(data, weights, divisors)?;
         let totals = totals(data, weights);
         refuse_one_class(totals, data)?;
         Ok(Run {
@@ -256,12 +251,10 @@ impl<'a> Run<'a> {
             weights: self.given.weights,
         };
         let sums = Sums::of(chunk, middle, self.iterate.mean_intercept())?;
-        let objective = Objective {
-            beta: self.params.beta,
-            gamma: self.params.gamma,
-            least_squares: self.params.least_squares,
-        };
-        let objective = objective.value(&sums, dot(&weights, &weights));
+        let objective = self
+            .params
+            .objective()
+            .value(&sums, dot(&weights, &weights));
         if !objective.is_finite() {
             let what = "the objective is not finite; scale the features";
             return Err(Error::Numerical { what });

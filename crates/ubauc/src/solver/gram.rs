@@ -1,0 +1,86 @@
+//! Σ a·xxᵀ over rows, the lower triangle.
+
+use super::centred::CentredRow;
+use crate::data::rows::{Row, add_to};
+
+/// A ← A + a·xxᵀ, lower triangle, row-major.
+pub(super) fn rank_one(a: f64, x: &[f64], matrix: &mut [f64]) {
+    let d = x.len();
+    for (j, row) in matrix.chunks_exact_mut(d.max(1)).enumerate() {
+        add_to(a * x[j], &x[..=j], &mut row[..=j]);
+    }
+}
+
+/// A sum of a·xxᵀ over rows x, lower triangle. Dense rows are taken four at a time, so that the matrix
+/// passes through the processor once for four of them.
+pub(super) struct Gram {
+    d: usize,
+    matrix: Vec<f64>,
+    pending: Vec<f64>,
+    factors: Vec<f64>,
+}
+
+impl Gram {
+    const TOGETHER: usize = 4;
+
+    pub(super) fn new(d: usize) -> Gram {
+        Gram {
+            d,
+            matrix: vec![0.0; d * d],
+            pending: Vec::new(),
+            factors: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, a: f64, row: CentredRow<'_>) {
+        if a == 0.0 {
+            return;
+        }
+        match row.row {
+            Row::Dense(_) => {
+                self.pending.extend(row.entries().map(|(_, x)| x));
+                self.factors.push(a);
+                if self.factors.len() == Self::TOGETHER {
+                    self.flush();
+                }
+            }
+            Row::Sparse(indices, values) => {
+                for (at, (&j, &x)) in indices.iter().zip(values).enumerate() {
+                    let start = j as usize * self.d;
+                    let row = &mut self.matrix[start..=start + j as usize];
+                    let ax = a * x;
+                    for (&k, &y) in indices[..=at].iter().zip(&values[..=at]) {
+                        row[k as usize] += ax * y;
+                    }
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let d = self.d;
+        if let [a, b, c, e] = self.factors[..] {
+            let (x0, rest) = self.pending.split_at(d);
+            let (x1, rest) = rest.split_at(d);
+            let (x2, x3) = rest.split_at(d);
+            for (j, row) in self.matrix.chunks_exact_mut(d.max(1)).enumerate() {
+                let f = [a * x0[j], b * x1[j], c * x2[j], e * x3[j]];
+                let others = x0[..=j].iter().zip(&x1[..=j]).zip(&x2[..=j]).zip(&x3[..=j]);
+                for (out, (((p, q), r), s)) in row[..=j].iter_mut().zip(others) {
+                    *out += (f[0] * p + f[1] * q) + (f[2] * r + f[3] * s);
+                }
+            }
+        } else {
+            for (x, &a) in self.pending.chunks_exact(d.max(1)).zip(&self.factors) {
+                rank_one(a, x, &mut self.matrix);
+            }
+        }
+        self.pending.clear();
+        self.factors.clear();
+    }
+
+    pub(super) fn finish(mut self) -> Vec<f64> {
+        self.flush();
+        self.matrix
+    }
+}
