@@ -56,6 +56,24 @@ impl Dataset {
         }
     }
 
+    /// The examples that are chosen, in their order; refused if they are of one class.
+    ///
+    /// # Panics
+    /// If `chosen` has another length than there are examples.
+    pub fn part(&self, chosen: &[bool]) -> Result<Dataset> {
+        let rows = self.rows.part(chosen);
+        let of_chosen = self.labels.positive.iter().zip(chosen);
+        let positive: Vec<bool> = of_chosen.filter(|(_, c)| **c).map(|(p, _)| *p).collect();
+        let n_pos = positive.iter().filter(|p| **p).count();
+        let labels = Binary {
+            n_pos,
+            n_neg: positive.len() - n_pos,
+            positive,
+            names: self.labels.names.clone(),
+        };
+        Dataset::new(rows, labels, self.names.clone())
+    }
+
     /// The features.
     pub fn rows(&self) -> &Rows {
         &self.rows

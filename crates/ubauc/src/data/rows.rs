@@ -263,6 +263,37 @@ impl Rows {
         }
     }
 
+    /// The rows that are chosen, in their order; the columns stay as many.
+    ///
+    /// # Panics
+    /// If `chosen` has another length than there are rows.
+    pub fn part(&self, chosen: &[bool]) -> Rows {
+        assert_eq!(chosen.len(), self.len(), "one answer for each row");
+        let kept = || (0..self.len()).filter(|&i| chosen[i]);
+        let mut values = Vec::new();
+        match self {
+            Rows::Dense(dense) => {
+                let row = |i: usize| &dense.values[i * dense.cols..(i + 1) * dense.cols];
+                kept().for_each(|i| values.extend_from_slice(row(i)));
+                Rows::Dense(Dense {
+                    values,
+                    rows: kept().count(),
+                    cols: dense.cols,
+                })
+            }
+            Rows::Csr(csr) => {
+                let (mut indptr, mut indices) = (vec![0], Vec::new());
+                for i in kept() {
+                    let span = csr.indptr[i]..csr.indptr[i + 1];
+                    indices.extend_from_slice(&csr.indices[span.clone()]);
+                    values.extend_from_slice(&csr.values[span]);
+                    indptr.push(indices.len());
+                }
+                Rows::Csr(Csr::from_checked(indptr, indices, values, csr.cols))
+            }
+        }
+    }
+
     /// Column j of every row.
     pub fn column(&self, j: usize) -> Vec<f64> {
         (0..self.len()).map(|i| self.row(i).get(j)).collect()
@@ -457,6 +488,20 @@ mod tests {
         assert_eq!(Rows::smaller_of_dense(dense), full);
         let thin = Csr::new(vec![0, 1, 1, 2], vec![9, 1], vec![1.0, -2.0], 10).unwrap();
         assert_eq!(Rows::smaller_of_dense(thin.to_dense()), Rows::Csr(thin));
+    }
+
+    #[test]
+    fn a_part_has_the_chosen_rows() {
+        let (s, d) = (Rows::Csr(sparse()), Rows::Dense(sparse().to_dense()));
+        for rows in [s, d] {
+            let part = rows.part(&[true, false, true]);
+            assert_eq!((part.len(), part.cols()), (2, 4));
+            for (k, i) in [0, 2].into_iter().enumerate() {
+                let entries = |row: Row<'_>| row.entries().collect::<Vec<_>>();
+                assert_eq!(entries(part.row(k)), entries(rows.row(i)));
+            }
+            assert!(rows.part(&[false; 3]).is_empty());
+        }
     }
 
     #[test]

@@ -7,5 +7,7 @@ mod given;
 mod gram;
 pub mod logistic;
 pub mod ol_ubauc;
+mod ordered;
+pub mod passes;
 mod shards;
 mod threshold;

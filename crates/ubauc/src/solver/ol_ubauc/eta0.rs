@@ -16,13 +16,13 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::passes::PassesGiven;
-use super::prepared::copied;
 use super::{Learner, OlUbaucParams, RunningScale, Step};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::metrics::weighted_auc;
 use crate::objective::ubauc::{Chunk, Sums};
+use crate::solver::ordered::copied;
 use crate::solver::threshold::threshold;
 
 /// η₀ where there is nothing to try it on: right for features of a size up to 1.

@@ -6,8 +6,6 @@
 //!
 //! Cost of a pass: O(nnz), one thread; of a look: O(nnz + N), all threads, and the same bits for any number of them.
 
-use serde::Serialize;
-
 use super::OlUbaucParams;
 use super::iterate::Iterate;
 use super::prepared::Prepared;
@@ -16,47 +14,14 @@ use crate::data::rows::dot;
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
 use crate::solver::given::{check_rows_given, refuse_one_class};
+use crate::solver::passes::still;
 use crate::solver::threshold::{TIED, threshold};
 use crate::{Error, Result};
 
+pub use crate::solver::passes::{PassPoint, Passes, Stop};
+
 /// Steps are planned for so many examples at a time: their quotients need not wait for the steps before.
 const AHEAD: usize = 32;
-
-/// How often, and in which order.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Passes {
-    /// At most so many.
-    pub passes: usize,
-    /// Stop when P changes by less than this share of itself from one pass to the next; 0 for never.
-    pub tolerance: f64,
-    /// The seed of a new order in each pass; without, the rows come in their own order.
-    pub shuffle: Option<u64>,
-}
-
-impl Default for Passes {
-    fn default() -> Self {
-        Passes {
-            passes: 50,
-            tolerance: 1e-7,
-            shuffle: Some(0),
-        }
-    }
-}
-
-impl Passes {
-    /// Refuses what has no meaning, by name.
-    pub fn check(&self) -> Result<()> {
-        let refuse = |name, value: String, must| Err(Error::Parameter { name, value, must });
-        if self.passes == 0 {
-            return refuse("passes", "0".to_string(), "at least 1");
-        }
-        if !(self.tolerance >= 0.0 && self.tolerance < 1.0) {
-            let must = "not negative and below 1";
-            return refuse("tolerance", self.tolerance.to_string(), must);
-        }
-        Ok(())
-    }
-}
 
 /// Where to start.
 #[derive(Debug, Clone, Copy)]
@@ -80,27 +45,6 @@ pub struct PassesGiven<'a> {
     pub start: Option<Start<'a>>,
     /// Told of every pass.
     pub progress: Option<&'a (dyn Fn(&PassPoint) + Sync)>,
-}
-
-/// One pass, for whoever watches.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PassPoint {
-    /// From 1.
-    pub pass: usize,
-    /// P after it, of the weights that would be saved, with the best λ.
-    pub objective: f64,
-    /// Their AUC on the training data, by sample weights if there are any.
-    pub auc: f64,
-}
-
-/// Why the passes ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// P changed by less than the tolerance: near a minimum, or the steps are too small to move.
-    Still,
-    /// The passes ran out.
-    MaxPasses,
 }
 
 /// Where the passes led. P in mean form.
@@ -144,14 +88,11 @@ pub fn fit(
             objective: look.objective,
             auc: run.auc(&look.scores)?,
         };
-        let change = trace
-            .last()
-            .map(|last| (last.objective - point.objective).abs());
+        let still = still(&trace, &point, passes);
         trace.push(point);
         if let Some(progress) = given.progress {
             progress(&point);
         }
-        let still = change.is_some_and(|change| change < passes.tolerance * point.objective.abs());
         if still || run.passes == passes.passes {
             let stop = if still { Stop::Still } else { Stop::MaxPasses };
             return Ok(run.finish(look, trace, stop));

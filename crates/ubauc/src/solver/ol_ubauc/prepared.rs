@@ -1,35 +1,19 @@
-//! The rows of a data set, made ready for passes.
-//!
-//! Features are divided, and what a step must know of an example is computed once. Rows that are to come in random
-//! order are copied in a random order, and a pass takes blocks of neighbours in a new order: random to the learner,
-//! and nearly in sequence to the memory, where single rows at random cost more than the step itself.
+//! The rows of a data set, made ready for passes: what a step must know of an example is computed once.
 
-use std::borrow::Cow;
-
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
 use super::OlUbaucParams;
 use super::learner::class_factor;
 use super::step::Example;
+use crate::Result;
 use crate::data::dataset::Dataset;
-use crate::data::rows::{Csr, Dense, Row, Rows};
+use crate::data::rows::Row;
 use crate::objective::ubauc::ClassWeights;
-use crate::{Error, Result};
-
-/// Rows that stay neighbours.
-const BLOCK: usize = 32;
+use crate::solver::ordered::Ordered;
 
 pub(super) struct Prepared<'a> {
-    rows: Cow<'a, Rows>,
+    ordered: Ordered<'a>,
     examples: Vec<Example>,
-    /// Where row k stands in the data; in its own place if there is no random order.
-    place: Option<Vec<u32>>,
-    random: Option<Pcg64>,
-    /// The rows of a weight above 0, as the next pass takes them.
-    order: Vec<u32>,
 }
 
 impl<'a> Prepared<'a> {
@@ -40,64 +24,42 @@ impl<'a> Prepared<'a> {
         params: &OlUbaucParams,
         shuffle: Option<u64>,
     ) -> Result<Prepared<'a>> {
-        let n = data.rows().len();
-        let Ok(count) = u32::try_from(n) else {
-            let what = "more than 2^32 examples";
-            return Err(Error::Numerical { what });
-        };
-        let mut random = shuffle.map(Pcg64::seed_from_u64);
-        let place = random.as_mut().map(|random| {
-            let mut place: Vec<u32> = (0..count).collect();
-            place.shuffle(random);
-            place
-        });
-        let rows = copied(data.rows(), divisors, place.as_deref())?;
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        let ordered = Ordered::new(data.rows(), divisors, shuffle, |i| weight(i) > 0.0)?;
         let factors =
             [false, true].map(|positive| class_factor(params.least_squares, totals, positive));
-        let example = |k: usize| {
-            let i = place.as_ref().map_or(k, |place| place[k] as usize);
+        let example = |k: u32| {
+            let i = ordered.place(k);
             let positive = data.positive()[i];
             Example {
                 y: if positive { 1.0 } else { -1.0 },
-                weight: weights.map_or(1.0, |weights| weights[i]),
+                weight: weight(i),
                 factor: factors[usize::from(positive)],
-                norm_sq: rows.row(k).entries().map(|(_, x)| x * x).sum(),
+                norm_sq: ordered.row(k).entries().map(|(_, x)| x * x).sum(),
             }
         };
-        let examples: Vec<Example> = (0..n).into_par_iter().map(example).collect();
-        let order = (0..count)
-            .filter(|&k| examples[k as usize].weight > 0.0)
-            .collect();
-        Ok(Prepared {
-            rows,
-            examples,
-            place,
-            random,
-            order,
-        })
+        let count = data.rows().len() as u32; // no more, or there were no order
+        let examples = (0..count).into_par_iter().map(example).collect();
+        Ok(Prepared { ordered, examples })
     }
 
     pub(super) fn cols(&self) -> usize {
-        self.rows.cols()
+        self.ordered.rows().cols()
     }
 
     /// Makes the order of the next pass.
     pub(super) fn shuffle(&mut self) {
-        if let Some(random) = &mut self.random {
-            let mut blocks: Vec<&[u32]> = self.order.chunks(BLOCK).collect();
-            blocks.shuffle(random);
-            self.order = blocks.concat();
-        }
+        self.ordered.shuffle();
     }
 
     /// The rows of a weight above 0, in the order of this pass.
     pub(super) fn order(&self) -> &[u32] {
-        &self.order
+        self.ordered.order()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn row(&self, k: u32) -> Row<'_> {
-        self.rows.row(k as usize)
+        self.ordered.row(k)
     }
 
     #[inline]
@@ -107,48 +69,6 @@ impl<'a> Prepared<'a> {
 
     /// x·w of all rows, in the order of the data.
     pub(super) fn scores(&self, w: &[f64]) -> Vec<f64> {
-        let n = self.examples.len();
-        let score = |k: usize| self.rows.row(k).dot(w);
-        let scores: Vec<f64> = (0..n).into_par_iter().map(score).collect();
-        let Some(place) = &self.place else {
-            return scores;
-        };
-        let mut placed = vec![0.0; n];
-        for (&i, score) in place.iter().zip(scores) {
-            placed[i as usize] = score;
-        }
-        placed
+        self.ordered.scores(w)
     }
-}
-
-/// x_ij/r_j, row k being row place_k; a copy only where something changes.
-pub(super) fn copied<'a>(
-    rows: &'a Rows,
-    divisors: Option<&[f64]>,
-    place: Option<&[u32]>,
-) -> Result<Cow<'a, Rows>> {
-    if divisors.is_none() && place.is_none() {
-        return Ok(Cow::Borrowed(rows));
-    }
-    let (n, d) = (rows.len(), rows.cols());
-    let row = |k: usize| rows.row(place.map_or(k, |place| place[k] as usize));
-    let divided = |(j, x): (usize, f64)| divisors.map_or(x, |divisors| x / divisors[j]);
-    let mut values = Vec::with_capacity(rows.stored());
-    Ok(Cow::Owned(match rows {
-        Rows::Dense(_) => {
-            (0..n).for_each(|k| values.extend(row(k).entries().map(divided)));
-            Rows::Dense(Dense::new(values, n, d)?)
-        }
-        Rows::Csr(_) => {
-            let mut indices = Vec::with_capacity(rows.stored());
-            let mut indptr = Vec::with_capacity(n + 1);
-            indptr.push(0);
-            for k in 0..n {
-                indices.extend(row(k).entries().map(|(j, _)| j as u32));
-                values.extend(row(k).entries().map(divided));
-                indptr.push(indices.len());
-            }
-            Rows::Csr(Csr::new(indptr, indices, values, d)?)
-        }
-    }))
 }

@@ -1,0 +1,134 @@
+//! The rows of a data set, in the order of the next pass.
+//!
+//! Features are divided. Rows that are to come in random order are copied in a random order, and a pass takes blocks of
+//! neighbours in a new order: random to the learner, and nearly in sequence to the memory, where single rows at random
+//! cost more than a step.
+
+use std::borrow::Cow;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+
+use crate::data::rows::{Csr, Dense, Row, Rows};
+use crate::{Error, Result};
+
+/// Rows that stay neighbours.
+const BLOCK: usize = 32;
+
+pub(super) struct Ordered<'a> {
+    rows: Cow<'a, Rows>,
+    /// Where row k stands in the data; in its own place if there is no random order.
+    place: Option<Vec<u32>>,
+    random: Option<Pcg64>,
+    /// The rows that count, as the next pass takes them.
+    order: Vec<u32>,
+}
+
+impl<'a> Ordered<'a> {
+    /// `counts` tells whether example i of the data is to come at all.
+    pub(super) fn new(
+        rows: &'a Rows,
+        divisors: Option<&[f64]>,
+        shuffle: Option<u64>,
+        counts: impl Fn(usize) -> bool,
+    ) -> Result<Ordered<'a>> {
+        let Ok(count) = u32::try_from(rows.len()) else {
+            let what = "more than 2^32 examples";
+            return Err(Error::Numerical { what });
+        };
+        let mut random = shuffle.map(Pcg64::seed_from_u64);
+        let place = random.as_mut().map(|random| {
+            let mut place: Vec<u32> = (0..count).collect();
+            place.shuffle(random);
+            place
+        });
+        let rows = copied(rows, divisors, place.as_deref())?;
+        let mut ordered = Ordered {
+            rows,
+            place,
+            random,
+            order: Vec::new(),
+        };
+        ordered.order = (0..count).filter(|&k| counts(ordered.place(k))).collect();
+        Ok(ordered)
+    }
+
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Where row k stands in the data.
+    #[inline]
+    pub(super) fn place(&self, k: u32) -> usize {
+        let place = self.place.as_ref();
+        place.map_or(k, |place| place[k as usize]) as usize
+    }
+
+    /// Makes the order of the next pass.
+    pub(super) fn shuffle(&mut self) {
+        if let Some(random) = &mut self.random {
+            let mut blocks: Vec<&[u32]> = self.order.chunks(BLOCK).collect();
+            blocks.shuffle(random);
+            self.order = blocks.concat();
+        }
+    }
+
+    /// The rows that count, in the order of this pass.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    #[inline(always)]
+    pub(super) fn row(&self, k: u32) -> Row<'_> {
+        self.rows.row(k as usize)
+    }
+
+    /// x·w of all rows, in the order of the data.
+    pub(super) fn scores(&self, w: &[f64]) -> Vec<f64> {
+        let n = self.rows.len();
+        let score = |k: usize| self.rows.row(k).dot(w);
+        let scores: Vec<f64> = (0..n).into_par_iter().map(score).collect();
+        let Some(place) = &self.place else {
+            return scores;
+        };
+        let mut placed = vec![0.0; n];
+        for (&i, score) in place.iter().zip(scores) {
+            placed[i as usize] = score;
+        }
+        placed
+    }
+}
+
+/// x_ij/r_j, row k being row place_k; a copy only where something changes.
+pub(super) fn copied<'a>(
+    rows: &'a Rows,
+    divisors: Option<&[f64]>,
+    place: Option<&[u32]>,
+) -> Result<Cow<'a, Rows>> {
+    if divisors.is_none() && place.is_none() {
+        return Ok(Cow::Borrowed(rows));
+    }
+    let (n, d) = (rows.len(), rows.cols());
+    let row = |k: usize| rows.row(place.map_or(k, |place| place[k] as usize));
+    let divided = |(j, x): (usize, f64)| divisors.map_or(x, |divisors| x / divisors[j]);
+    let mut values = Vec::with_capacity(rows.stored());
+    Ok(Cow::Owned(match rows {
+        Rows::Dense(_) => {
+            (0..n).for_each(|k| values.extend(row(k).entries().map(divided)));
+            Rows::Dense(Dense::new(values, n, d)?)
+        }
+        Rows::Csr(_) => {
+            let mut indices = Vec::with_capacity(rows.stored());
+            let mut indptr = Vec::with_capacity(n + 1);
+            indptr.push(0);
+            for k in 0..n {
+                indices.extend(row(k).entries().map(|(j, _)| j as u32));
+                values.extend(row(k).entries().map(divided));
+                indptr.push(indices.len());
+            }
+            Rows::Csr(Csr::new(indptr, indices, values, d)?)
+        }
+    }))
+}

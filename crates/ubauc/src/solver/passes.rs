@@ -1,0 +1,239 @@
+//! Passes of an online learner over a data set in memory, the rows in a new random order each time (`ordered.rs`).
+//!
+//! After each pass the learner's objective and AUC of the weights that would be saved are looked at; the passes end when
+//! the objective has changed by less than the tolerance, relatively. That is the stop rule of the paper's Table 3 (1e-7).
+//!
+//! Cost: the learner's N steps a pass, one thread; of a look O(nnz + N log N), all threads, and the same bits for any
+//! number of them.
+
+use serde::Serialize;
+
+use crate::data::dataset::Dataset;
+use crate::data::rows::{Row, dot};
+use crate::metrics::auc;
+use crate::solver::given::check_rows_given;
+use crate::solver::ordered::Ordered;
+use crate::{Error, Result};
+
+/// A linear scorer that learns from one example at a time.
+pub trait Online {
+    /// One step. Features are finite; weights that leave the numbers are found after the pass.
+    fn learn(&mut self, x: Row<'_>, positive: bool);
+
+    /// The weights that would be saved now.
+    fn weights(&self) -> Vec<f64>;
+
+    /// What it minimises, at these weights.
+    fn objective(&self, at: &Scored<'_>) -> f64;
+}
+
+/// Weights, and what they make of the examples.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored<'a> {
+    /// w·x of every example.
+    pub scores: &'a [f64],
+    /// `true` is +1; both classes are there.
+    pub positive: &'a [bool],
+    /// ‖w‖².
+    pub norm_sq: f64,
+}
+
+/// How often, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Passes {
+    /// At most so many.
+    pub passes: usize,
+    /// Stop when P changes by less than this share of itself from one pass to the next; 0 for never.
+    pub tolerance: f64,
+    /// The seed of a new order in each pass; without, the rows come in their own order.
+    pub shuffle: Option<u64>,
+}
+
+impl Default for Passes {
+    fn default() -> Self {
+        Passes {
+            passes: 50,
+            tolerance: 1e-7,
+            shuffle: Some(0),
+        }
+    }
+}
+
+impl Passes {
+    /// Refuses what has no meaning, by name.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, value: String, must| Err(Error::Parameter { name, value, must });
+        if self.passes == 0 {
+            return refuse("passes", "0".to_string(), "at least 1");
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance < 1.0) {
+            let must = "not negative and below 1";
+            return refuse("tolerance", self.tolerance.to_string(), must);
+        }
+        Ok(())
+    }
+}
+
+/// One pass, for whoever watches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PassPoint {
+    /// From 1.
+    pub pass: usize,
+    /// P after it, of the weights that would be saved, with the best λ.
+    pub objective: f64,
+    /// Their AUC on the training data, by sample weights if there are any.
+    pub auc: f64,
+}
+
+/// Why the passes ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// P changed by less than the tolerance: near a minimum, or the steps are too small to move.
+    Still,
+    /// The passes ran out.
+    MaxPasses,
+}
+
+/// What is given besides the learner.
+#[derive(Default, Clone, Copy)]
+pub struct OnlineGiven<'a> {
+    /// Divides feature j by this number before all else; the answer is for raw features again.
+    pub divisors: Option<&'a [f64]>,
+    /// Told of every pass.
+    pub progress: Option<&'a (dyn Fn(&PassPoint) + Sync)>,
+}
+
+/// Where the passes led.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// For the raw features.
+    pub weights: Vec<f64>,
+    /// What the learner minimises, of the divided features.
+    pub objective: f64,
+    /// Passes made.
+    pub passes: usize,
+    /// Why they ended.
+    pub stop: Stop,
+    /// Every pass.
+    pub trace: Vec<PassPoint>,
+    /// w·x of every example.
+    pub scores: Vec<f64>,
+}
+
+/// Passes until the objective stands still or `passes` are made.
+pub fn fit(
+    data: &Dataset,
+    given: &OnlineGiven<'_>,
+    learner: impl Online,
+    passes: &Passes,
+) -> Result<Fit> {
+    passes.check()?;
+    let mut run = Run::new(data, given.divisors, learner, passes.shuffle)?;
+    let mut trace: Vec<PassPoint> = Vec::new();
+    loop {
+        run.pass();
+        let look = run.look()?;
+        let point = PassPoint {
+            pass: run.passes,
+            objective: look.objective,
+            auc: auc(&look.scores, data.positive())?.auc,
+        };
+        let still = still(&trace, &point, passes);
+        trace.push(point);
+        if let Some(progress) = given.progress {
+            progress(&point);
+        }
+        if still || run.passes == passes.passes {
+            let mut weights = look.weights;
+            for (j, w) in weights.iter_mut().enumerate() {
+                *w /= given.divisors.map_or(1.0, |divisors| divisors[j]);
+            }
+            return Ok(Fit {
+                weights,
+                objective: look.objective,
+                passes: run.passes,
+                stop: if still { Stop::Still } else { Stop::MaxPasses },
+                trace,
+                scores: look.scores,
+            });
+        }
+    }
+}
+
+/// Whether this pass has changed less than the tolerance.
+pub(super) fn still(trace: &[PassPoint], point: &PassPoint, passes: &Passes) -> bool {
+    let change = trace
+        .last()
+        .map(|last| (last.objective - point.objective).abs());
+    change.is_some_and(|change| change < passes.tolerance * point.objective.abs())
+}
+
+/// The rows, made ready, and the learner.
+pub struct Run<'a, L> {
+    data: &'a Dataset,
+    rows: Ordered<'a>,
+    learner: L,
+    passes: usize,
+}
+
+/// What is found at the weights that would be saved.
+struct Look {
+    /// Of the divided features.
+    weights: Vec<f64>,
+    scores: Vec<f64>,
+    objective: f64,
+}
+
+impl<'a, L: Online> Run<'a, L> {
+    /// Makes the rows ready.
+    pub fn new(
+        data: &'a Dataset,
+        divisors: Option<&[f64]>,
+        learner: L,
+        shuffle: Option<u64>,
+    ) -> Result<Run<'a, L>> {
+        check_rows_given(data, None, divisors)?;
+        Ok(Run {
+            data,
+            rows: Ordered::new(data.rows(), divisors, shuffle, |_| true)?,
+            learner,
+            passes: 0,
+        })
+    }
+
+    /// One step on every example.
+    pub fn pass(&mut self) {
+        self.rows.shuffle();
+        let positive = self.data.positive();
+        for &k in self.rows.order() {
+            let row = self.rows.row(k);
+            self.learner.learn(row, positive[self.rows.place(k)]);
+        }
+        self.passes += 1;
+    }
+
+    /// What the learner minimises, at the weights that would be saved now.
+    pub fn objective(&self) -> Result<f64> {
+        self.look().map(|look| look.objective)
+    }
+
+    fn look(&self) -> Result<Look> {
+        let weights = self.learner.weights();
+        let scores = self.rows.scores(&weights);
+        let objective = self.learner.objective(&Scored {
+            scores: &scores,
+            positive: self.data.positive(),
+            norm_sq: dot(&weights, &weights),
+        });
+        if !(objective.is_finite() && scores.iter().all(|score| score.is_finite())) {
+            let what = "the steps diverge; take smaller ones, or scale the features";
+            return Err(Error::Numerical { what });
+        }
+        Ok(Look {
+            weights,
+            scores,
+            objective,
+        })
+    }
+}
