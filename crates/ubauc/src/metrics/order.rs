@@ -20,7 +20,7 @@ pub(super) const PARALLEL_FROM: usize = 1 << 16;
 
 /// The order-preserving key of a score that is not NaN.
 #[inline]
-pub(super) fn key(score: f64) -> u64 {
+pub(crate) fn key(score: f64) -> u64 {
     let bits = (score + 0.0).to_bits(); // −0.0 + 0.0 = 0.0
     let negative = (bits as i64 >> 63) as u64; // all ones or all zeros
     bits ^ (negative | SIGN)
@@ -28,7 +28,7 @@ pub(super) fn key(score: f64) -> u64 {
 
 /// The score of a key: the inverse of [`key`], up to the sign of zero.
 #[inline]
-pub(super) fn score(key: u64) -> f64 {
+pub(crate) fn score(key: u64) -> f64 {
     let negative = ((!key) as i64 >> 63) as u64;
     f64::from_bits(key ^ (negative | SIGN))
 }

@@ -21,7 +21,7 @@ const SMALL: usize = 384;
 const TWO_DIGITS: usize = 1 << 17;
 
 /// Sorts by `key`; `scratch` grows to the length of `items`. Not stable.
-pub(super) fn sort_by_key<T, K>(items: &mut [T], scratch: &mut Vec<T>, key: K)
+pub(crate) fn sort_by_key<T, K>(items: &mut [T], scratch: &mut Vec<T>, key: K)
 where
     T: Copy,
     K: Fn(&T) -> u64 + Copy,

@@ -10,4 +10,5 @@ pub mod ol_ubauc;
 mod ordered;
 pub mod passes;
 mod shards;
+pub mod svm_or;
 mod threshold;
