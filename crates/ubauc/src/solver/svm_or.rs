@@ -181,7 +181,11 @@ pub fn fit(data: &Dataset, given: &SvmOrGiven<'_>, params: &SvmOrParams) -> Resu
         let round = trace.len() + 1;
         let (objective, last) = (best.objective, trace.last());
         let before = last.map_or(f64::INFINITY, |last| last.objective - last.dual);
-        idle = if objective - dual < before - ROUNDING * objective { 0 } else { idle + 1 };
+        idle = if objective - dual < before - ROUNDING * objective {
+            0
+        } else {
+            idle + 1
+        };
         let point = RoundPoint {
             round,
             objective,
@@ -253,9 +257,17 @@ impl Point {
         tolerance: f64,
     ) -> Result<()> {
         let step: Vec<f64> = w.iter().zip(&self.w).map(|(to, from)| to - from).collect();
-        let along: Vec<f64> = scores.iter().zip(&self.scores).map(|(to, from)| to - from).collect();
+        let along: Vec<f64> = scores
+            .iter()
+            .zip(&self.scores)
+            .map(|(to, from)| to - from)
+            .collect();
         let line = Line {
-            square: [dot(&self.w, &self.w), dot(&self.w, &step), dot(&step, &step)],
+            square: [
+                dot(&self.w, &self.w),
+                dot(&self.w, &step),
+                dot(&step, &step),
+            ],
             c,
             scores: &self.scores,
             along: &along,

@@ -48,7 +48,8 @@ impl Bundle {
         }
         self.h.push(h);
         self.q.push(q);
-        self.alpha.push(if self.alpha.is_empty() { 1.0 } else { 0.0 });
+        self.alpha
+            .push(if self.alpha.is_empty() { 1.0 } else { 0.0 });
         self.idle.push(0);
     }
 
@@ -56,9 +57,10 @@ impl Bundle {
         &self.alpha
     }
 
-    /// Forgets the planes that have had no part for more than `patience` answers; tells which stay.
+    /// Forgets the planes, but the first, that have had no part for more than `patience` answers; tells which stay.
     pub(super) fn forget(&mut self, patience: usize) -> Vec<bool> {
-        let stays: Vec<bool> = self.idle.iter().map(|&idle| idle <= patience).collect();
+        let stays = |(k, &idle): (usize, &usize)| k == 0 || idle <= patience;
+        let stays: Vec<bool> = self.idle.iter().enumerate().map(stays).collect();
         if !stays.contains(&false) {
             return stays;
         }
@@ -70,9 +72,10 @@ impl Bundle {
         stays
     }
 
-    /// q·α = D(α) + ½‖w‖².
-    pub(super) fn linear(&self) -> f64 {
-        dot(&self.q, &self.alpha)
+    /// q·α = D(α) + ½‖w‖², and C Σ α_k‖g_k‖ ≥ ‖w‖.
+    pub(super) fn linear(&self) -> (f64, f64) {
+        let sizes = (0..self.h.len()).map(|k| self.alpha[k] * self.h[k][k].sqrt());
+        (dot(&self.q, &self.alpha), sizes.sum())
     }
 
     /// Maximises D, to within `tolerance`.
@@ -104,9 +107,11 @@ impl Bundle {
     /// Maximises D over the active planes; those that reach 0 become inactive.
     fn maximise(&mut self, active: &mut Vec<usize>, mut r: Vec<f64>) {
         loop {
-            let heaviest = active
-                .iter()
-                .fold(active[0], |k, &l| if self.alpha[l] > self.alpha[k] { l } else { k });
+            let heaviest =
+                active.iter().fold(
+                    active[0],
+                    |k, &l| if self.alpha[l] > self.alpha[k] { l } else { k },
+                );
             let others: Vec<usize> = active.iter().copied().filter(|&k| k != heaviest).collect();
             let Some(step) = self.newton(&others, heaviest, &r) else {
                 return;
@@ -119,14 +124,23 @@ impl Bundle {
                 .filter(|(_, step)| *step < 0.0)
                 .map(|(k, step)| self.alpha[k] / -step)
                 .fold(1.0, f64::min);
-            let reached = |alpha: f64, step: f64| length < 1.0 && step < 0.0 && alpha / -step <= length;
+            let reached =
+                |alpha: f64, step: f64| length < 1.0 && step < 0.0 && alpha / -step <= length;
             let mut sum = 0.0;
             for (k, step) in steps() {
                 let alpha = self.alpha[k];
-                self.alpha[k] = if reached(alpha, step) { 0.0 } else { alpha + length * step };
+                self.alpha[k] = if reached(alpha, step) {
+                    0.0
+                } else {
+                    alpha + length * step
+                };
                 sum += self.alpha[k];
             }
-            let left = if reached(self.alpha[heaviest], rest) { 0.0 } else { (1.0 - sum).max(0.0) };
+            let left = if reached(self.alpha[heaviest], rest) {
+                0.0
+            } else {
+                (1.0 - sum).max(0.0)
+            };
             self.alpha[heaviest] = left;
             let before = active.len();
             active.retain(|&k| self.alpha[k] > 0.0);
@@ -186,4 +200,88 @@ impl Bundle {
 pub(super) fn keep<T>(all: &mut Vec<T>, stays: &[bool]) {
     let mut stays = stays.iter();
     all.retain(|_| stays.next().copied().unwrap_or(true));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Planes g with their b; C = 1.
+    fn bundle(planes: &[(&[f64], f64)]) -> Bundle {
+        let mut bundle = Bundle::default();
+        for (k, (g, b)) in planes.iter().enumerate() {
+            bundle.push(
+                planes[..=k]
+                    .iter()
+                    .map(|(other, _)| dot(g, other))
+                    .collect(),
+                *b,
+            );
+        }
+        bundle
+    }
+
+    fn dual(bundle: &Bundle) -> f64 {
+        dot(&bundle.q, &bundle.alpha) - 0.5 * dot(&bundle.times(&bundle.alpha), &bundle.alpha)
+    }
+
+    #[test]
+    fn by_hand() {
+        // min ½w² + max(0, 1 − 2w): w = ½ is the kink, 2α = ½.
+        let mut b = bundle(&[(&[0.0], 0.0), (&[-2.0], 1.0)]);
+        b.solve(1e-15);
+        assert!((b.alpha[1] - 0.25).abs() < 1e-15 && (b.alpha[0] - 0.75).abs() < 1e-15);
+        assert!((dual(&b) - 0.125).abs() < 1e-15);
+        // min ½w² + max(0, 1 − w/2): w = ½ before the kink at 2.
+        let mut b = bundle(&[(&[0.0], 0.0), (&[-0.5], 1.0)]);
+        b.solve(1e-15);
+        assert_eq!(b.alpha, [0.0, 1.0]);
+        assert_eq!(dual(&b), 0.875);
+    }
+
+    /// 3-dimensional planes, many and some twice: the answer satisfies the conditions of an optimum.
+    #[test]
+    fn planes_that_depend_on_each_other() {
+        let value = |k: usize| ((k * 7919 + k * k * 31) % 1009) as f64 / 500.0 - 1.0;
+        for count in [1, 2, 5, 20, 100] {
+            let g: Vec<[f64; 3]> = (0..count)
+                .map(|k| std::array::from_fn(|j| value(3 * (k / 2 * 2) + j)))
+                .collect();
+            let mut planes: Vec<(&[f64], f64)> = vec![(&[0.0; 3], 0.0)];
+            planes.extend(
+                g.iter()
+                    .enumerate()
+                    .map(|(k, g)| (&g[..], value(k / 2 + 5).abs())),
+            );
+            let mut b = Bundle::default();
+            for k in 0..planes.len() {
+                let row = planes[..=k]
+                    .iter()
+                    .map(|(other, _)| dot(planes[k].0, other));
+                b.push(row.collect(), planes[k].1);
+                b.solve(1e-14);
+                assert!((b.alpha.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+                assert!(b.alpha.iter().all(|a| *a >= 0.0));
+                let r = b.slopes();
+                let least = r.iter().copied().fold(f64::INFINITY, f64::min);
+                let gap = dot(&r, &b.alpha) - least;
+                assert!(gap <= 1e-13, "{k} of {count}: {gap:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_part_is_forgotten() {
+        // The last plane is above the others where it matters.
+        let mut b = bundle(&[(&[0.0], 0.0), (&[-0.1], 0.1), (&[-0.5], 1.0)]);
+        b.solve(1e-15);
+        assert_eq!(b.forget(1), [true; 3]);
+        b.solve(1e-15);
+        assert_eq!(b.forget(1), [true, false, true]);
+        assert_eq!(
+            (b.alpha.len(), b.h.len(), b.h[1].len(), b.q.len()),
+            (2, 2, 2, 2)
+        );
+        assert_eq!(dual(&b), 0.875);
+    }
 }

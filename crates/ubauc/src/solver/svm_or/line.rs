@@ -67,7 +67,11 @@ impl Line<'_> {
             }
             looks += 1;
         }
-        Ok(if left.value <= right.value { left } else { right })
+        Ok(if left.value <= right.value {
+            left
+        } else {
+            right
+        })
     }
 
     fn look(&self, pairs: &mut Pairs<'_>, t: f64) -> Result<Look> {
@@ -97,7 +101,11 @@ impl Line<'_> {
         let meet = |look: Look| -(self.square[1] + look.loss_slope) / self.square[2];
         let at_zero = |look: Look| look.loss - look.t * look.loss_slope;
         let cross = (at_zero(left) - at_zero(right)) / (right.loss_slope - left.loss_slope);
-        let cross = if cross.is_finite() { cross.clamp(left.t, right.t) } else { right.t };
+        let cross = if cross.is_finite() {
+            cross.clamp(left.t, right.t)
+        } else {
+            right.t
+        };
         let t = if meet(left) <= cross {
             meet(left)
         } else {

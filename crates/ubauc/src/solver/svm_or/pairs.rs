@@ -34,7 +34,7 @@ struct Item {
 /// The examples in the order of v.
 pub(super) struct Pairs<'a> {
     positive: &'a [bool],
-    n_neg: u64,
+    n_neg: f64,
     /// 1/(N⁺N⁻).
     share: f64,
     items: Vec<Item>,
@@ -49,7 +49,7 @@ impl<'a> Pairs<'a> {
         }
         Ok(Pairs {
             positive: data.positive(),
-            n_neg: data.n_neg() as u64,
+            n_neg: data.n_neg() as f64,
             share: 1.0 / (data.n_pos() as f64 * data.n_neg() as f64),
             items: Vec::with_capacity(data.rows().len()),
             scratch: Vec::new(),
@@ -77,27 +77,13 @@ impl<'a> Pairs<'a> {
     /// L, and its slope a·δ along δ.
     pub(super) fn loss_and_slope(&self, along: &[f64]) -> (f64, f64) {
         let mut slope = 0.0;
-        self.sweep(|item, count| slope += count * along[item.row as usize]);
-        (self.loss(), slope * self.share)
+        let loss = self.sweep(|item, count| slope += count * along[item.row as usize]);
+        (loss, slope * self.share)
     }
 
     /// L.
     pub(super) fn loss(&self) -> f64 {
-        // Σ (v − v_i) over the positives below v, carried upwards.
-        let (mut below, mut count, mut previous, mut total) = (0.0, 0.0, 0.0, 0.0);
-        for item in &self.items {
-            let v = score(item.key);
-            if count > 0.0 {
-                below += count * (v - previous);
-            }
-            previous = v;
-            if item.positive {
-                count += 1.0;
-            } else {
-                total += below;
-            }
-        }
-        total * self.share
+        self.sweep(|_, _| ())
     }
 
     /// a, and b as the answer.
@@ -110,21 +96,178 @@ impl<'a> Pairs<'a> {
         pairs * self.share
     }
 
-    /// Every example with −n_i or n_j.
+    /// Visits every example with −n_i or n_j, in the order of v; answers L.
     #[inline]
-    fn sweep(&self, mut visit: impl FnMut(&Item, f64)) {
-        let (mut below, mut above) = (0_u64, self.n_neg);
-        for ties in self.items.chunk_by(|a, b| a.key == b.key) {
-            above -= ties.iter().filter(|item| !item.positive).count() as u64;
-            for item in ties {
-                let count = if item.positive {
-                    -(above as f64)
-                } else {
-                    below as f64
-                };
-                visit(item, count);
+    fn sweep(&self, mut visit: impl FnMut(&Item, f64)) -> f64 {
+        // Positives below v and negatives not yet passed; counts are exact up to 2⁵³.
+        let (mut below, mut above) = (0.0, self.n_neg);
+        // Σ (v − v_i) over the positives below v, carried upwards.
+        let (mut distance, mut previous, mut total) = (0.0, 0.0, 0.0);
+        let mut rest = &self.items[..];
+        while let Some(&Item { key, .. }) = rest.first() {
+            let ties = match rest.get(1) {
+                Some(next) if next.key == key => rest.iter().take_while(|i| i.key == key).count(),
+                _ => 1,
+            };
+            let (tied, after) = rest.split_at(ties);
+            rest = after;
+            let v = score(key);
+            if below > 0.0 {
+                distance += below * (v - previous);
             }
-            below += ties.iter().filter(|item| item.positive).count() as u64;
+            previous = v;
+            let positives = tied
+                .iter()
+                .map(|i| f64::from(u8::from(i.positive)))
+                .sum::<f64>();
+            let negatives = ties as f64 - positives;
+            above -= negatives;
+            total += negatives * distance;
+            for item in tied {
+                visit(item, if item.positive { -above } else { below });
+            }
+            below += positives;
+        }
+        total * self.share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::labels::Binary;
+    use crate::data::rows::{Dense, Rows};
+
+    fn dataset(positive: &[bool]) -> Dataset {
+        let n_pos = positive.iter().filter(|p| **p).count();
+        let labels = Binary {
+            positive: positive.to_vec(),
+            n_pos,
+            n_neg: positive.len() - n_pos,
+            names: ["-1".into(), "1".into()],
+        };
+        let rows = Dense::new(Vec::new(), positive.len(), 0).unwrap();
+        Dataset::new(Rows::Dense(rows), labels, Vec::new()).unwrap()
+    }
+
+    /// L, a and b by looking at every pair.
+    fn by_pairs(scores: &[f64], positive: &[bool]) -> (f64, Vec<f64>, f64) {
+        let class = |p| (0..scores.len()).filter(move |&i| positive[i] == p);
+        let pairs = (class(true).count() * class(false).count()) as f64;
+        let (mut loss, mut a, mut b) = (0.0, vec![0.0; scores.len()], 0.0);
+        for i in class(true) {
+            for j in class(false) {
+                if scores[j] + 1.0 > scores[i] {
+                    loss += scores[j] + 1.0 - scores[i];
+                    a[i] -= 1.0;
+                    a[j] += 1.0;
+                    b += 1.0;
+                }
+            }
+        }
+        a.iter_mut().for_each(|a| *a /= pairs);
+        (loss / pairs, a, b / pairs)
+    }
+
+    fn near(a: f64, b: f64, scale: f64) -> bool {
+        (a - b).abs() <= 1e-13 * (1.0 + scale)
+    }
+
+    fn check(scores: &[f64], positive: &[bool], other: &[f64]) {
+        let data = dataset(positive);
+        let mut pairs = Pairs::new(&data).unwrap();
+        pairs.sort(scores.iter().copied()).unwrap();
+        let mut a = vec![f64::NAN; scores.len()];
+        let b = pairs.plane(&mut a);
+        let (loss, slow_a, slow_b) = by_pairs(scores, positive);
+        // Counts times 1/(N⁺N⁻) against counts over N⁺N⁻.
+        assert!(near(b, slow_b, 0.0), "{b} {slow_b}");
+        assert!(
+            a.iter().zip(&slow_a).all(|(a, s)| near(*a, *s, 0.0)),
+            "{a:?} {slow_a:?}"
+        );
+        assert!(near(pairs.loss(), loss, loss), "{} {loss}", pairs.loss());
+        let product = |c: &[f64]| a.iter().zip(c).map(|(a, c)| a * c).sum::<f64>();
+        let (again, slope) = pairs.loss_and_slope(other);
+        assert_eq!(again, pairs.loss());
+        let size = scores
+            .iter()
+            .chain(other)
+            .fold(0.0, |m: f64, c| m.max(c.abs()));
+        assert!(near(slope, product(other), size));
+        // The plane touches L here, and is below it there.
+        assert!(near(b + product(scores), loss, size));
+        let (there, ..) = by_pairs(other, positive);
+        assert!(there >= b + product(other) - 1e-13 * (1.0 + size));
+        let hinge = crate::objective::pairwise::hinge(scores, positive).unwrap();
+        assert!(near(hinge, loss, loss));
+    }
+
+    fn both(positive: &mut [bool]) {
+        positive[0] = true;
+        positive[1] = false;
+    }
+
+    proptest! {
+        #[test]
+        fn planes_equal_counting_pairs(
+            (scores, other, mut positive) in (2_usize..60).prop_flat_map(|n| (
+                prop::collection::vec(-4.0_f64..4.0, n),
+                prop::collection::vec(-4.0_f64..4.0, n),
+                prop::collection::vec(any::<bool>(), n),
+            )),
+        ) {
+            both(&mut positive);
+            check(&scores, &positive, &other);
+        }
+
+        /// Quarters: many ties, and many differences of exactly 1.
+        #[test]
+        fn so_they_do_with_ties_and_at_the_kink(
+            (scores, other, mut positive) in (2_usize..60).prop_flat_map(|n| (
+                prop::collection::vec((-9_i32..9).prop_map(|c| f64::from(c) / 4.0), n),
+                prop::collection::vec((-9_i32..9).prop_map(|c| f64::from(c) / 4.0), n),
+                prop::collection::vec(any::<bool>(), n),
+            )),
+        ) {
+            both(&mut positive);
+            check(&scores, &positive, &other);
+        }
+    }
+
+    #[test]
+    fn one_against_many() {
+        // More than a comparison sort takes.
+        let scores: Vec<f64> = (0..1000)
+            .map(|i| f64::from(i * 7919 % 997) / 250.0 - 2.0)
+            .collect();
+        let other: Vec<f64> = scores.iter().rev().copied().collect();
+        for kind in [true, false] {
+            let mut positive = vec![!kind; 1000];
+            positive[500] = kind;
+            check(&scores, &positive, &other);
+        }
+    }
+
+    #[test]
+    fn a_difference_of_one_does_not_count() {
+        let data = dataset(&[true, false]);
+        let mut pairs = Pairs::new(&data).unwrap();
+        pairs.sort([1.0, 0.0].into_iter()).unwrap();
+        let mut a = vec![f64::NAN; 2];
+        assert_eq!((pairs.plane(&mut a), pairs.loss()), (0.0, 0.0));
+        assert_eq!(a, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_overflows_is_refused() {
+        let data = dataset(&[true, false]);
+        let mut pairs = Pairs::new(&data).unwrap();
+        for bad in [f64::NAN, f64::INFINITY, -1e300] {
+            let answer = pairs.sort([0.0, bad].into_iter());
+            assert!(matches!(answer, Err(Error::Numerical { .. })));
         }
     }
 }

@@ -14,6 +14,9 @@ use crate::{Error, Result};
 
 /// Rounds without a part.
 const PATIENCE: usize = 50;
+/// D is taken lower by this share of its terms, C Σα_k b_k and ‖w‖ C Σα_k‖g_k‖, so that rounding does not lift it above
+/// the minimum: w may be far smaller than the terms it is the sum of.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// Numbers in all planes together, if planes can be forgotten: 512 MB.
 const MAX_NUMBERS: usize = 1 << 26;
 
@@ -49,7 +52,11 @@ impl<'a> Planes<'a> {
     /// Takes the plane b + a·c.
     pub(super) fn push(&mut self, a: Vec<f64>, b: f64) -> Result<()> {
         let most = MAX_NUMBERS / self.vectors[0].len().max(1);
-        let patience = if self.vectors.len() < most { PATIENCE } else { 0 };
+        let patience = if self.vectors.len() < most {
+            PATIENCE
+        } else {
+            0
+        };
         let stays = self.bundle.forget(patience);
         keep(&mut self.vectors, &stays);
 
@@ -81,9 +88,15 @@ impl<'a> Planes<'a> {
                 add_to(-self.c * alpha, vector, &mut sum);
             }
         }
-        let w = if self.by_rows { self.products.transposed(&sum) } else { sum };
-        // ‖w‖² anew: Σα_k g_k may be far smaller than its terms.
-        let dual = self.bundle.linear() - 0.5 * dot(&w, &w);
+        let w = if self.by_rows {
+            self.products.transposed(&sum)
+        } else {
+            sum
+        };
+        let square = dot(&w, &w);
+        let (linear, size) = self.bundle.linear();
+        let rounding = ROUNDING * (linear + square.sqrt() * size);
+        let dual = linear - 0.5 * square - rounding;
         Model { w, dual }
     }
 }
