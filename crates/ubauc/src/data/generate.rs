@@ -262,16 +262,16 @@ impl Generator {
     }
 }
 
-/// Random numbers of the distributions needed here.
+/// Random numbers, the same on every machine.
 #[derive(Debug, Clone)]
-struct Deviates {
+pub(crate) struct Deviates {
     rng: Pcg64,
     /// The polar method makes two deviates at a time; this is the second.
     spare: Option<f64>,
 }
 
 impl Deviates {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             rng: Pcg64::seed_from_u64(seed),
             spare: None,
@@ -298,7 +298,7 @@ impl Deviates {
     }
 
     /// Standard normal, by Marsaglia's polar method.
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }

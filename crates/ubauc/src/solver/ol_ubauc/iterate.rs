@@ -2,7 +2,7 @@
 
 use super::OlUbaucParams;
 use super::step::Plan;
-use super::weights::{LARGEST, Weights};
+use crate::solver::weights::{LARGEST, Weights};
 use crate::{Error, Result};
 
 /// Where the learner stands after `steps` steps.

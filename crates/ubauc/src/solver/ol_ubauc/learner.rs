@@ -4,9 +4,9 @@ use super::OlUbaucParams;
 use super::iterate::Iterate;
 use super::scale::{RunningScale, Sizes};
 use super::step::Example;
-use super::weights::Weights;
 use crate::data::rows::Row;
 use crate::objective::ubauc::{ClassWeights, LeastSquares, Objective};
+use crate::solver::weights::Weights;
 use crate::{Error, Result};
 
 /// A product is cut at this size, so that a sum of them is a number.

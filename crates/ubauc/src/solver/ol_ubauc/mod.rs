@@ -50,7 +50,6 @@ mod prepared;
 mod scale;
 mod state;
 mod step;
-mod weights;
 
 use serde::{Deserialize, Serialize};
 

@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::weights::{LARGEST, Weights};
+use crate::solver::weights::{LARGEST, Weights};
 
 /// Whether features of a stream are scaled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,9 +18,9 @@
 use super::iterate::Iterate;
 use super::learner::Learner;
 use super::scale::Sizes;
-use super::weights::Weights;
 use super::{OlUbaucParams, Rate, Step};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
+use crate::solver::weights::Weights;
 use crate::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"ubaucol\x01";

@@ -1,6 +1,7 @@
 //! w = a·u, decayed in O(1), with the sum of all its past values at hand.
 //!
 //! A step w ← D·w + k·x is a ← D·a, u ← u + δx with δ = k/a. With A = Σ a_k over the iterates averaged so far,
+//! or Σ γ_k a_k if they are weighted,
 //!
 //! ```text
 //! Σ_k w_k = A u − r,   r ← r + Aδx at every step, A as it was before,
