@@ -18,7 +18,7 @@ pub mod auc_risk;
 pub mod pairwise;
 pub mod population;
 mod sorted;
-mod sum;
+pub(crate) mod sum;
 pub mod svm;
 pub mod ubauc;
 pub mod univariate;

@@ -109,7 +109,7 @@ pub enum Stop {
 pub struct RoundPoint {
     /// From 1.
     pub round: usize,
-    /// The least P so far.
+    /// The least P so far, computed anew from w where it is within the tolerance.
     pub objective: f64,
     /// The largest D so far.
     pub dual: f64,

@@ -178,7 +178,7 @@ fn plain(data: &Dataset, c: f64, tolerance: f64) -> SvmOrFit {
 }
 
 /// The answer belongs together, and every round's bound is below the minimum found in the end.
-fn sound(fit: &SvmOrFit) {
+fn sound(fit: &SvmOrFit, c: f64) {
     assert_eq!(fit.rounds, fit.trace.len());
     assert!(
         fit.dual <= fit.objective,
@@ -188,7 +188,10 @@ fn sound(fit: &SvmOrFit) {
     );
     assert_eq!(fit.gap, (fit.objective - fit.dual) / fit.objective);
     for pair in fit.trace.windows(2) {
-        assert!(pair[1].dual >= pair[0].dual && pair[1].objective <= pair[0].objective);
+        // Within the tolerance P is computed anew, and what pairs at the kink cost is C times a rounding.
+        let rounding = 1e-14 * pair[0].objective + 1e-15 * c;
+        assert!(pair[1].dual >= pair[0].dual);
+        assert!(pair[1].objective <= pair[0].objective + rounding);
         assert_eq!(pair[1].round, pair[0].round + 1);
     }
     for point in &fit.trace {
@@ -212,7 +215,7 @@ fn the_minimum_is_that_of_the_program_over_pairs() {
             };
             let found = fit(&problem.dense(), &given, &params(c, 1e-7)).unwrap();
             assert_eq!(found.stop, Stop::Converged, "seed {seed}, C {c}: {found:?}");
-            sound(&found);
+            sound(&found, c);
             assert!(found.gap <= 1e-7);
             let pairs = problem.differences(divisors);
             // P at the weights, by the definition.
@@ -223,7 +226,13 @@ fn the_minimum_is_that_of_the_program_over_pairs() {
                 .map(|(w, r)| w * r)
                 .collect();
             let here = objective(&pairs, c, &w);
-            assert!((here / found.objective - 1.0).abs() < 1e-12, "seed {seed}");
+            // Pairs at the kink have losses of the size of a rounding, here and there, and C times that counts.
+            let rounding = 1e-14 * found.objective + 1e-15 * c;
+            assert!(
+                (here - found.objective).abs() <= rounding,
+                "seed {seed}, C {c}: {here} {}",
+                found.objective
+            );
             let best = clarabel(&pairs, c, found.objective).unwrap();
             // Ours is within 1e-7 of the minimum by its own proof; Clarabel's is given room for its feasibility.
             assert!(
@@ -231,7 +240,7 @@ fn the_minimum_is_that_of_the_program_over_pairs() {
                 "seed {seed}, C {c}: {best} {found:?}"
             );
             assert!(
-                found.dual <= best,
+                found.dual <= best + rounding,
                 "seed {seed}, C {c}: {} > {best}",
                 found.dual
             );
@@ -255,7 +264,7 @@ fn one_pair_by_hand() {
     ] {
         let found = plain(&problem.dense(), c, 1e-10);
         assert_eq!(found.stop, Stop::Converged);
-        sound(&found);
+        sound(&found, c);
         // P is within 1e-10 of its minimum and curves by 1 at least.
         assert!((found.weights[0] - w).abs() < 1e-4 * w, "C {c}: {found:?}");
         let least = 0.5 * w * w + c * (1.0 - 2.0 * w).max(0.0);
@@ -321,7 +330,7 @@ fn neither_the_order_of_rows_nor_their_storage_matters() {
         for other in [problem.sparse(), shuffled.dense(), shuffled.sparse()] {
             let other = plain(&other, c, 1e-8);
             assert_eq!(other.stop, Stop::Converged);
-            sound(&other);
+            sound(&other, c);
             assert!((first.objective / other.objective - 1.0).abs() < 2e-8);
             // ½‖w − w*‖² ≤ P − P* for each, since P curves by 1 at least.
             let apart = first
@@ -373,7 +382,7 @@ fn rounds_are_told_and_limited() {
     };
     let found = fit(&data, &given, &limited).unwrap();
     assert_eq!((found.stop, found.rounds), (Stop::MaxRounds, 4));
-    sound(&found);
+    sound(&found, 1e3);
     assert_eq!(*told.lock().unwrap(), found.trace);
     let all = plain(&data, 1e3, 1e-6);
     assert_eq!(all.stop, Stop::Converged);
@@ -386,7 +395,7 @@ fn what_rounding_forbids_stalls() {
     let found = plain(&large(300, 5, 7).dense(), 1e3, 1e-300);
     assert_eq!(found.stop, Stop::Stalled);
     assert!(found.gap < 1e-10, "{}", found.gap);
-    sound(&found);
+    sound(&found, 1e3);
 }
 
 #[test]
@@ -452,7 +461,7 @@ fn real_data_reach_their_gap() {
             );
             assert_eq!(found.stop, Stop::Converged);
             assert!(found.gap <= 1e-4);
-            sound(&found);
+            sound(&found, c);
         }
     }
 }

@@ -13,11 +13,12 @@
 //! ```
 //!
 //! All counts are integers, so that a and b are right to the last bit. O(N) time after the sort of v, which is a radix
-//! sort; the loss is a sum of terms ≥ 0, in which nothing cancels.
+//! sort; the loss is a compensated sum of terms ≥ 0, in which nothing cancels.
 
 use crate::data::dataset::Dataset;
 use crate::metrics::order::{key, score};
 use crate::metrics::radix::sort_by_key;
+use crate::objective::sum::Sum;
 use crate::{Error, Result};
 
 /// No sum of N² scores of this size overflows.
@@ -102,7 +103,7 @@ impl<'a> Pairs<'a> {
         // Positives below v and negatives not yet passed; counts are exact up to 2⁵³.
         let (mut below, mut above) = (0.0, self.n_neg);
         // Σ (v − v_i) over the positives below v, carried upwards.
-        let (mut distance, mut previous, mut total) = (0.0, 0.0, 0.0);
+        let (mut distance, mut previous, mut total) = (Sum::default(), 0.0, Sum::default());
         let mut rest = &self.items[..];
         while let Some(&Item { key, .. }) = rest.first() {
             let ties = match rest.get(1) {
@@ -113,7 +114,7 @@ impl<'a> Pairs<'a> {
             rest = after;
             let v = score(key);
             if below > 0.0 {
-                distance += below * (v - previous);
+                distance.add(below * (v - previous));
             }
             previous = v;
             let positives = tied
@@ -122,13 +123,13 @@ impl<'a> Pairs<'a> {
                 .sum::<f64>();
             let negatives = ties as f64 - positives;
             above -= negatives;
-            total += negatives * distance;
+            total.add(negatives * distance.total());
             for item in tied {
                 visit(item, if item.positive { -above } else { below });
             }
             below += positives;
         }
-        total * self.share
+        total.total() * self.share
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const PATIENCE: usize = 50;
 /// D is taken lower by this share of its terms, C Σα_k b_k and ‖w‖ C Σα_k‖g_k‖, so that rounding does not lift it above
 /// the minimum: w may be far smaller than the terms it is the sum of.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Numbers in all planes together, if planes can be forgotten: 512 MB.
 const MAX_NUMBERS: usize = 1 << 26;
 
