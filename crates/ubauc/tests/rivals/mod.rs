@@ -1,0 +1,5 @@
+//! The algorithms UBAUC is compared with.
+
+mod data; // small and real
+mod opauc;
+mod solam;
