@@ -1,3 +1,6 @@
 //! The algorithms that the paper compares with.
 
+mod data; // small and real
+mod opauc;
+mod solam;
 mod svm_or; // the hinge of all pairs

@@ -7,7 +7,7 @@
 //! Γ ≈ 1/n (Z − cρᵀ)(Z − cρᵀ)ᵀ,   the expectation of which is Γ, since E r_i r_jᵀ has the trace 1[i = j].
 //! ```
 //!
-//! The authors' program subtracts ‖ρ/n‖² ccᵀ from ZZᵀ/n instead. ‖ρ/n‖² is 1/n in expectation, so that the mean would stay in
+//! Public programs of it subtract ‖ρ/n‖² ccᵀ from ZZᵀ/n instead. ‖ρ/n‖² is 1/n in expectation, so that the mean would stay in
 //! the covariance, and the loss would no more depend on differences of examples alone; we centre.
 //!
 //! No step costs O(dτ). w = Bk, where B (d × (2τ + 3)) has the columns Z⁺, m⁺, v, m⁻, Z⁻, and G = BᵀB is kept. With
