@@ -6,5 +6,6 @@ mod online;
 mod oracle;
 mod paper;
 mod read;
+mod rivals;
 mod solver;
 mod tune;
