@@ -4,6 +4,7 @@ pub mod dataset;
 pub mod generate;
 pub mod hash;
 pub mod labels;
+pub(crate) mod reservoir;
 pub mod rows;
 pub mod scale;
 pub mod split;

@@ -310,6 +310,15 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// x·a and x·b, the entries read once. Columns beyond the end of either count as absent.
+    #[inline]
+    pub(crate) fn dots(self, a: &[f64], b: &[f64]) -> [f64; 2] {
+        match self {
+            Row::Dense(values) => [dot(values, a), dot(values, b)],
+            Row::Sparse(indices, values) => sparse_dots(indices, values, a, b),
+        }
+    }
+
     /// w ← w + a·x. Columns beyond the end of `w` are passed over.
     #[inline]
     pub fn add_to(self, a: f64, w: &mut [f64]) {
@@ -451,6 +460,31 @@ fn sparse_dot(indices: &[u32], values: &[f64], w: &[f64]) -> f64 {
     rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
 }
 
+/// Σ x_j a_j and Σ x_j b_j over the entries, two sums side by side for each.
+#[inline]
+fn sparse_dots(indices: &[u32], values: &[f64], a: &[f64], b: &[f64]) -> [f64; 2] {
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    let mut sums = [[0.0; 2]; 2];
+    let mut add = |lane: usize, j: u32, x: f64| {
+        let j = j as usize;
+        if j < n {
+            sums[lane][0] += x * a[j];
+            sums[lane][1] += x * b[j];
+        }
+    };
+    let (i2, v2) = (indices.chunks_exact(2), values.chunks_exact(2));
+    let rest = (i2.remainder(), v2.remainder());
+    for (i, v) in i2.zip(v2) {
+        add(0, i[0], v[0]);
+        add(1, i[1], v[1]);
+    }
+    for (&j, &x) in rest.0.iter().zip(rest.1) {
+        add(0, j, x);
+    }
+    [sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -466,6 +500,10 @@ mod tests {
         for i in 0..3 {
             assert_eq!(s.row(i).dot(&w), d.row(i).dot(&w));
             assert_eq!(s.row(i).dot(&w[..2]), d.row(i).dot(&w[..2]));
+            let ones = [1.0; 4];
+            let both = [d.row(i).dot(&w), d.row(i).dot(&ones)];
+            assert_eq!(s.row(i).dots(&w, &ones), both);
+            assert_eq!(d.row(i).dots(&w, &ones), both);
             let (mut a, mut b) = (w, w);
             s.row(i).add_to(2.0, &mut a);
             d.row(i).add_to(2.0, &mut b);

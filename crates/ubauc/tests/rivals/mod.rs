@@ -1,6 +1,8 @@
 //! The algorithms that the paper compares with.
 
 mod data; // small and real
+mod oam;
 mod opauc;
 mod solam;
+mod svm;
 mod svm_or; // the hinge of all pairs
