@@ -25,10 +25,11 @@
 //!   w ← w + (C_t/2) y_t Σ_{x' : ℓ > 0} (x_t − x')
 //!   ```
 //!
-//! Identical examples, ‖x_t − x'‖ = 0, make no step; at the kink ℓ = 0 none either. The halves belong to the paper's
-//! sum over ordered pairs, each pair twice: without them read 2C for C. The paper makes one pass. That n goes on counting
-//! in the next is ours: C_t grows with the passes, so that more of them want a smaller C, and the last weights of
-//! many passes can be worse than those of one.
+//! Identical examples, ‖x_t − x'‖ = 0, make no step. C_t, the halves and the order (buffer, then step) are taken from a public
+//! re-implementation, not from the paper's own text; without the halves read 2C for C. At the kink ℓ = 0 it steps
+//! in OAMgra, and here nothing does. The paper makes one pass. That n goes on counting in the next is ours:
+//! C_t grows with the passes, so that more of them want a smaller C, and the last weights of many passes can be worse
+//! than those of one.
 //!
 //! Nothing keeps w small: what is watched is the mean of ℓ over all pairs, at the last iterate, without a regulariser.
 //!
