@@ -46,9 +46,10 @@ impl<'a> Products<'a> {
             .into_par_iter()
             .map(|part| {
                 let mut sum = vec![0.0; d];
-                for i in part * n / parts..(part + 1) * n / parts {
-                    if a[i] != 0.0 {
-                        self.rows.row(i).add_to(a[i], &mut sum);
+                let span = part * n / parts..(part + 1) * n / parts;
+                for (i, &a) in span.clone().zip(&a[span]) {
+                    if a != 0.0 {
+                        self.rows.row(i).add_to(a, &mut sum);
                     }
                 }
                 sum
