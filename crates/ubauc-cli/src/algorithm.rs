@@ -1,20 +1,30 @@
 //! The algorithms by name: one place that knows them all.
 
-use std::sync::Mutex;
+mod rivals;
+mod search;
+mod ubauc;
 
+use std::collections::BTreeMap;
+
+use ::ubauc::data::dataset::Dataset;
+use ::ubauc::data::scale::Scale;
+use ::ubauc::objective::ubauc::LeastSquares;
+use ::ubauc::solver::ba_ubauc::{BaUbaucParams, Given, TracePoint};
+use ::ubauc::solver::linear_svm::{SvmParams, SvmPoint};
+use ::ubauc::solver::logistic::LogisticParams;
+use ::ubauc::solver::ol_ubauc::OlUbaucParams;
+use ::ubauc::solver::ol_ubauc::passes::{PassesGiven, Start};
+use ::ubauc::solver::passes::{PassPoint, Passes, Stop};
+use ::ubauc::solver::svm_or::{RoundPoint, SvmOrParams};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
-use ubauc::data::dataset::Dataset;
-use ubauc::data::scale::Scale;
-use ubauc::objective::ubauc::LeastSquares;
-use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Given, Stop, TracePoint};
-use ubauc::solver::logistic::{self, LogisticParams};
-use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesGiven, Start};
-use ubauc::solver::ol_ubauc::{OlUbaucParams, eta0};
+use serde_json::{Value, json};
 
 use crate::output::Output;
-use crate::progress::{PASSES, Progress, STEPS};
+
+pub(crate) use rivals::{Own, Passing};
+pub(crate) use search::{best_of, complete, judged, product};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Algorithm {
@@ -22,6 +32,18 @@ pub(crate) enum Algorithm {
     BaUbauc,
     /// The same bound, by passes of the online learner: fast, without a proof
     OlUbauc,
+    /// Pairwise square loss as a saddle point, online [Ying, Wen, Lyu 2016]
+    Solam,
+    /// Pairwise square loss by means and covariances, one pass [Gao et al. 2013]
+    Opauc,
+    /// Pairwise hinge against a buffer, passive-aggressive steps [Zhao et al. 2011]
+    OamSeq,
+    /// Pairwise hinge against a buffer, gradient steps [Zhao et al. 2011]
+    OamGra,
+    /// Pairwise hinge over all pairs, minimised with a proof [Joachims 2005]
+    SvmOr,
+    /// Linear support vector machine, minimised with a proof; always with an intercept
+    Svm,
     /// Logistic regression, the baseline; always with an intercept
     Logistic,
 }
@@ -29,7 +51,27 @@ pub(crate) enum Algorithm {
 impl Algorithm {
     /// Whether it minimises P of beta, gamma and the least squares.
     pub(crate) fn is_ubauc(self) -> bool {
-        self != Algorithm::Logistic
+        matches!(self, Algorithm::BaUbauc | Algorithm::OlUbauc)
+    }
+
+    /// Whether it is defined by a paper other than ours: parameters of its own, no sample weights, no start.
+    pub(crate) fn is_rival(self) -> bool {
+        !self.is_ubauc() && self != Algorithm::Logistic
+    }
+
+    /// Whether it learns from one example at a time.
+    pub(crate) fn is_online(self) -> bool {
+        use Algorithm::{OamGra, OamSeq, OlUbauc, Opauc, Solam};
+        matches!(self, OlUbauc | Solam | Opauc | OamSeq | OamGra)
+    }
+
+    /// Passes over the examples where nothing else is said: one where its paper makes one.
+    pub(crate) fn passes(self) -> usize {
+        match self {
+            Algorithm::Opauc | Algorithm::OamSeq | Algorithm::OamGra => 1,
+            Algorithm::Svm => SvmParams::default().max_passes,
+            _ => Passes::default().passes,
+        }
     }
 }
 
@@ -53,38 +95,54 @@ pub(crate) struct Problem {
     pub(crate) intercept: bool,
     pub(crate) scale: Scale,
     pub(crate) tolerance: Option<f64>,
+    /// Newton steps or rounds.
     pub(crate) max_newton: Option<usize>,
     pub(crate) online: Online,
+    /// Parameters of the rivals.
+    pub(crate) own: Own,
 }
 
-/// How ol-ubauc goes about it.
+/// How online learners go about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Online {
-    /// Its steps; beta, gamma and the least squares are the problem's.
+    /// The steps of ol-ubauc; beta, gamma and the least squares are the problem's. The radius is SOLAM's too.
     pub(crate) steps: OlUbaucParams,
     /// η₀ is found by trial.
     pub(crate) finds_eta0: bool,
     /// At most so many.
-    pub(crate) passes: usize,
+    pub(crate) passes: Option<usize>,
     /// Rows in a new random order in each pass.
     pub(crate) shuffles: bool,
-    /// Of the order, and of the examples that η₀ is tried on.
+    /// Of the order, of the examples that η₀ is tried on, of buffers and sketches.
     pub(crate) seed: u64,
 }
 
-impl Default for Online {
-    fn default() -> Self {
-        Online {
-            steps: OlUbaucParams::default(),
-            finds_eta0: true,
-            passes: Passes::default().passes,
-            shuffles: true,
-            seed: 0,
+impl Problem {
+    /// With the values that stand in the help.
+    pub(crate) fn new(algorithm: Algorithm) -> Problem {
+        Problem {
+            algorithm,
+            solver: Solver::Newton,
+            beta: 0.5,
+            gamma: 1e-4,
+            least_squares: LeastSquares::Plain,
+            intercept: false,
+            scale: Scale::None,
+            tolerance: None,
+            max_newton: None,
+            online: Online {
+                steps: OlUbaucParams::default(),
+                finds_eta0: true,
+                passes: None,
+                shuffles: true,
+                seed: 0,
+            },
+            own: Own::default(),
         }
     }
 }
 
-/// What came of it, in units of the data and in mean form.
+/// What came of it, in units of the data; P of ba-ubauc, ol-ubauc and logistic in mean form.
 pub(crate) struct Trained {
     pub(crate) weights: Vec<f64>,
     pub(crate) intercept: f64,
@@ -95,11 +153,11 @@ pub(crate) struct Trained {
     pub(crate) gap: Option<f64>,
     pub(crate) tied: Option<usize>,
     pub(crate) newton: Option<usize>,
-    /// Rounds of block descent.
+    /// Rounds of block descent or of the bundle method.
     pub(crate) rounds: Option<usize>,
-    /// Passes of the online learner.
+    /// Passes over the examples.
     pub(crate) passes: Option<usize>,
-    /// Its η₀.
+    /// η₀ of ol-ubauc.
     pub(crate) eta0: Option<f64>,
     pub(crate) stop: &'static str,
     pub(crate) trace: Option<Trace>,
@@ -114,6 +172,8 @@ pub(crate) enum Trace {
     #[cfg(feature = "bcd")]
     Rounds(Vec<f64>),
     Passes(Vec<PassPoint>),
+    Bundle(Vec<RoundPoint>),
+    Svm(Vec<SvmPoint>),
 }
 
 impl Problem {
@@ -121,11 +181,16 @@ impl Problem {
     pub(crate) fn check(&self) -> Result<()> {
         match self.algorithm {
             Algorithm::BaUbauc => self.ba_ubauc().check()?,
-            Algorithm::OlUbauc => {
-                self.ol_ubauc().check()?;
-                self.passes().check()?;
-            }
+            Algorithm::OlUbauc => self.ol_ubauc().check()?,
+            Algorithm::Solam => self.solam().check()?,
+            Algorithm::Opauc => self.opauc(0).check()?,
+            Algorithm::OamSeq | Algorithm::OamGra => self.oam().check()?,
+            Algorithm::SvmOr => self.svm_or().check()?,
+            Algorithm::Svm => self.svm().check()?,
             Algorithm::Logistic => self.logistic().check()?,
+        }
+        if self.algorithm.is_online() {
+            self.passes().check()?;
         }
         Ok(())
     }
@@ -133,52 +198,34 @@ impl Problem {
     pub(crate) fn tolerance(&self) -> f64 {
         self.tolerance.unwrap_or(match self.algorithm {
             Algorithm::BaUbauc => BaUbaucParams::default().tolerance,
-            Algorithm::OlUbauc => Passes::default().tolerance,
             Algorithm::Logistic => LogisticParams::default().tolerance,
+            Algorithm::SvmOr => SvmOrParams::default().tolerance,
+            Algorithm::Svm => SvmParams::default().tolerance,
+            _ => Passes::default().tolerance,
         })
-    }
-
-    fn ba_ubauc(&self) -> BaUbaucParams {
-        let standard = BaUbaucParams::default();
-        BaUbaucParams {
-            beta: self.beta,
-            gamma: self.gamma,
-            least_squares: self.least_squares,
-            intercept: self.intercept,
-            tolerance: self.tolerance(),
-            max_newton: self.max_newton.unwrap_or(standard.max_newton),
-        }
-    }
-
-    fn ol_ubauc(&self) -> OlUbaucParams {
-        OlUbaucParams {
-            beta: self.beta,
-            gamma: self.gamma,
-            least_squares: self.least_squares,
-            intercept: self.intercept,
-            ..self.online.steps
-        }
     }
 
     fn passes(&self) -> Passes {
         Passes {
-            passes: self.online.passes,
+            passes: self.online.passes.unwrap_or(self.algorithm.passes()),
             tolerance: self.tolerance(),
             shuffle: self.online.shuffles.then_some(self.online.seed),
         }
     }
 
-    fn logistic(&self) -> LogisticParams {
-        let standard = LogisticParams::default();
-        LogisticParams {
-            gamma: self.gamma,
-            intercept: true,
-            tolerance: self.tolerance(),
-            max_newton: self.max_newton.unwrap_or(standard.max_newton),
-        }
+    pub(crate) fn divisors(
+        &self,
+        data: &Dataset,
+        weights: Option<&[f64]>,
+    ) -> Result<Option<Vec<f64>>> {
+        Ok(match self.scale {
+            Scale::None => None,
+            scale => Some(scale.divisors(data.rows(), weights)?),
+        })
     }
 
-    /// Fits the model, with a word now and then if that takes long. Block descent has a start of its own.
+    /// Fits the model, with a word now and then if that takes long. Block descent and the rivals have a start of their
+    /// own; the rivals know no weights.
     pub(crate) fn fit(
         &self,
         data: &Dataset,
@@ -186,10 +233,7 @@ impl Problem {
         start: Option<Start<'_>>,
         output: Output,
     ) -> Result<Trained> {
-        let divisors = match self.scale {
-            Scale::None => None,
-            scale => Some(scale.divisors(data.rows(), weights)?),
-        };
+        let divisors = self.divisors(data, weights)?;
         let divisors = divisors.as_deref();
         match (self.algorithm, self.solver) {
             (Algorithm::BaUbauc, Solver::Newton) => {
@@ -212,6 +256,20 @@ impl Problem {
                 };
                 self.fit_ol_ubauc(data, given, output)
             }
+            (Algorithm::Solam, _) => {
+                let learner = self.solam_learner(data, divisors)?;
+                self.fit_online(data, divisors, learner, output)
+            }
+            (Algorithm::Opauc, _) => {
+                let learner = self.opauc_learner(data)?;
+                self.fit_online(data, divisors, learner, output)
+            }
+            (Algorithm::OamSeq | Algorithm::OamGra, _) => {
+                let learner = self.oam_learner(data)?;
+                self.fit_online(data, divisors, learner, output)
+            }
+            (Algorithm::SvmOr, _) => self.fit_svm_or(data, divisors, output),
+            (Algorithm::Svm, _) => self.fit_svm(data, divisors),
             (Algorithm::Logistic, _) => {
                 let start = start.map(|s| [s.weights, &[s.intercept]].concat());
                 self.fit_logistic(data, weights, divisors, start.as_deref())
@@ -219,185 +277,74 @@ impl Problem {
         }
     }
 
-    fn fit_ba_ubauc(&self, data: &Dataset, given: Given<'_>, output: Output) -> Result<Trained> {
-        let progress = Mutex::new(Progress::new(output, None, STEPS));
-        let tell = |point: &TracePoint| {
-            if let Ok(mut progress) = progress.lock() {
-                progress.say(point.newton as u64, || {
-                    let gap = point
-                        .gap
-                        .map_or("unknown".to_string(), |g| format!("{g:.1e}"));
-                    format!("step {}, gap {gap}", point.newton)
-                });
+    /// An online learner, ready for its passes.
+    pub(crate) fn passing<'a>(
+        &self,
+        data: &'a Dataset,
+        divisors: Option<&'a [f64]>,
+    ) -> Result<Option<Box<dyn Passing + 'a>>> {
+        Ok(Some(match self.algorithm {
+            Algorithm::OlUbauc => self.passing_ol_ubauc(data, divisors)?,
+            Algorithm::Solam => {
+                let learner = self.solam_learner(data, divisors)?;
+                self.passing_online(data, divisors, learner)?
             }
-        };
-        let given = Given {
-            progress: Some(&tell),
-            ..given
-        };
-        let fit = ba_ubauc::fit(data, &given, &self.ba_ubauc())?;
-        Ok(Trained {
-            lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
-            weights: fit.weights,
-            intercept: fit.intercept,
-            objective: fit.objective,
-            dual: fit.dual,
-            gap: fit.gap,
-            tied: Some(fit.tied),
-            newton: Some(fit.newton),
-            rounds: None,
-            passes: None,
-            eta0: None,
-            stop: match fit.stop {
-                Stop::Converged => "converged",
-                Stop::Unproved => "unproved",
-                Stop::Stalled => "stalled",
-                Stop::MaxNewton => "max_newton",
-            },
-            trace: Some(Trace::Newton(fit.trace)),
-        })
-    }
-
-    fn fit_ol_ubauc(
-        &self,
-        data: &Dataset,
-        given: PassesGiven<'_>,
-        output: Output,
-    ) -> Result<Trained> {
-        let (mut params, passes) = (self.ol_ubauc(), self.passes());
-        if self.online.finds_eta0 {
-            params.eta0 = eta0::choose(data, &given, &params, self.online.seed)?;
-        }
-        let progress = Progress::new(output, Some(passes.passes as u64), PASSES);
-        let progress = Mutex::new(progress);
-        let tell = |point: &PassPoint| {
-            if let Ok(mut progress) = progress.lock() {
-                let message = || format!("objective {:.6}", point.objective);
-                progress.say(point.pass as u64, message);
+            Algorithm::Opauc => {
+                let learner = self.opauc_learner(data)?;
+                self.passing_online(data, divisors, learner)?
             }
-        };
-        let given = PassesGiven {
-            progress: Some(&tell),
-            ..given
-        };
-        let fit = passes::fit(data, &given, &params, &passes)?;
-        Ok(Trained {
-            lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
-            weights: fit.weights,
-            intercept: fit.intercept,
-            objective: fit.objective,
-            dual: None,
-            gap: None,
-            tied: Some(fit.tied),
-            newton: None,
-            rounds: None,
-            passes: Some(fit.passes),
-            eta0: Some(params.eta0),
-            stop: match fit.stop {
-                passes::Stop::Still => "still",
-                passes::Stop::MaxPasses => "max_passes",
-            },
-            trace: Some(Trace::Passes(fit.trace)),
-        })
+            Algorithm::OamSeq | Algorithm::OamGra => {
+                let learner = self.oam_learner(data)?;
+                self.passing_online(data, divisors, learner)?
+            }
+            _ => return Ok(None),
+        }))
     }
 
-    fn fit_logistic(
-        &self,
-        data: &Dataset,
-        weights: Option<&[f64]>,
-        divisors: Option<&[f64]>,
-        start: Option<&[f64]>,
-    ) -> Result<Trained> {
-        let params = self.logistic();
-        let fit = logistic::fit(data, weights, divisors, start, &params)?;
-        Ok(Trained {
-            weights: fit.weights,
-            intercept: fit.intercept,
-            lambda: None,
-            objective: fit.objective,
-            dual: None,
-            gap: None,
-            tied: None,
-            newton: Some(fit.newton),
-            rounds: None,
-            passes: None,
-            eta0: None,
-            trace: None,
-            stop: match (fit.converged, fit.newton >= params.max_newton) {
-                (true, _) => "converged",
-                (false, true) => "max_newton",
-                (false, false) => "stalled",
-            },
-        })
-    }
-
-    #[cfg(feature = "bcd")]
-    fn fit_bcd(
-        &self,
-        data: &Dataset,
-        weights: Option<&[f64]>,
-        divisors: Option<&[f64]>,
-    ) -> Result<Trained> {
-        use ubauc::solver::ba_ubauc::bcd::{self, BcdParams, BcdStop};
-        let standard = BcdParams::default();
-        let params = BcdParams {
-            beta: self.beta,
-            gamma: self.gamma,
-            least_squares: self.least_squares,
-            intercept: self.intercept,
-            max_rounds: self.max_newton.unwrap_or(standard.max_rounds),
-            tolerance: self.tolerance(),
-        };
-        let mut fit = match divisors {
-            None => bcd::fit(data, weights, &params)?,
-            Some(divisors) => bcd::fit(&divided(data, divisors)?, weights, &params)?,
-        };
-        for (w, r) in fit.weights.iter_mut().zip(divisors.unwrap_or_default()) {
-            *w /= r;
+    /// Its parameters by the names of the options, for files and reports; what the data decide is not among them.
+    pub(crate) fn parameters(&self) -> BTreeMap<&'static str, Value> {
+        let mut named: BTreeMap<&'static str, Value> = BTreeMap::new();
+        if !self.algorithm.is_rival() {
+            named.insert("gamma", json!(self.gamma));
         }
-        Ok(Trained {
-            lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
-            weights: fit.weights,
-            intercept: fit.intercept,
-            objective: fit.objective,
-            dual: Some(fit.dual),
-            gap: Some(fit.gap),
-            tied: None,
-            newton: None,
-            rounds: Some(fit.rounds),
-            passes: None,
-            eta0: None,
-            trace: Some(Trace::Rounds(fit.trace)),
-            stop: match fit.stop {
-                BcdStop::Converged => "converged",
-                BcdStop::MaxRounds => "max_rounds",
-                BcdStop::Unsolved => "unsolved",
-                _ => "stalled",
-            },
-        })
+        if self.algorithm.is_ubauc() {
+            named.insert("beta", json!(self.beta));
+        }
+        if self.algorithm == Algorithm::OlUbauc && !self.online.finds_eta0 {
+            named.insert("eta0", json!(self.online.steps.eta0));
+        }
+        named.extend(self.own_parameters());
+        named
+    }
+
+    /// Sets a parameter by the name of its option. False if the algorithm has no such number.
+    pub(crate) fn set(&mut self, name: &str, value: f64) -> bool {
+        let count = (value >= 0.0 && value.fract() == 0.0).then_some(value as usize);
+        match (name, count) {
+            ("beta", _) if self.algorithm.is_ubauc() => self.beta = value,
+            ("gamma", _) if !self.algorithm.is_rival() => self.gamma = value,
+            ("eta0", _) if self.algorithm == Algorithm::OlUbauc => {
+                self.online.steps.eta0 = value;
+                self.online.finds_eta0 = false;
+            }
+            ("radius", _) if matches!(self.algorithm, Algorithm::OlUbauc | Algorithm::Solam) => {
+                self.online.steps.radius = Some(value);
+            }
+            ("passes", Some(passes))
+                if self.algorithm.is_online() || self.algorithm == Algorithm::Svm =>
+            {
+                self.online.passes = Some(passes);
+            }
+            ("tolerance", _) => self.tolerance = Some(value),
+            _ => return self.own.set(self.algorithm, name, value, count),
+        }
+        true
     }
 }
 
-/// The data with every feature divided, for a solver that does not do it itself.
-#[cfg(feature = "bcd")]
-fn divided(data: &Dataset, divisors: &[f64]) -> Result<Dataset> {
-    use ubauc::data::labels::Binary;
-    use ubauc::data::rows::{Csr, Rows};
-    let rows = data.rows();
-    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for i in 0..rows.len() {
-        for (j, x) in rows.row(i).entries().filter(|(_, x)| *x != 0.0) {
-            indices.push(j as u32);
-            values.push(x / divisors[j]);
-        }
-        starts.push(indices.len());
+fn stop_of(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Still => "still",
+        Stop::MaxPasses => "max_passes",
     }
-    let csr = Csr::new(starts, indices, values, rows.cols())?;
-    let labels = Binary {
-        positive: data.positive().to_vec(),
-        n_pos: data.n_pos(),
-        n_neg: data.n_neg(),
-        names: data.class_names().clone(),
-    };
-    Ok(Dataset::new(Rows::smaller(csr), labels, Vec::new())?)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::Output;
-use crate::{bound, compare, data, demo, evaluate, learn, predict, train, tune};
+use crate::{bound, compare, data, demo, evaluate, learn, predict, reproduce, train, tune};
 
 /// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
 /// univariate bound of AUC risk.
@@ -83,6 +83,8 @@ pub(crate) enum Command {
     Bound(bound::BoundArgs),
     /// Choose β, γ and the least squares by cross-validated AUC, beside logistic regression
     Tune(tune::TuneArgs),
+    /// Make the paper's tables again, ours beside the paper's
+    Reproduce(reproduce::ReproduceArgs),
     /// Look into, list, download and generate data
     Data(data::DataArgs),
 }

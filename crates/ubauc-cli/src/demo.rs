@@ -9,13 +9,11 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Rows};
-use ubauc::data::scale::Scale;
 use ubauc::metrics::auc;
 use ubauc::model::scores;
-use ubauc::objective::ubauc::LeastSquares;
 use ubauc::objective::univariate;
 
-use crate::algorithm::{Algorithm, Online, Problem, Solver};
+use crate::algorithm::{Algorithm, Problem};
 use crate::output::{Facts, Output, thousands};
 use crate::{bound, compare, evaluate};
 
@@ -39,22 +37,8 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         sample: 1,
         ..params.clone()
     })?;
-    let problem = Problem {
-        algorithm: Algorithm::BaUbauc,
-        solver: Solver::Newton,
-        beta: 0.5,
-        gamma: 1e-4,
-        least_squares: LeastSquares::Plain,
-        intercept: false,
-        scale: Scale::None,
-        tolerance: None,
-        max_newton: None,
-        online: Online::default(),
-    };
-    let logistic = Problem {
-        algorithm: Algorithm::Logistic,
-        ..problem
-    };
+    let problem = Problem::new(Algorithm::BaUbauc);
+    let logistic = Problem::new(Algorithm::Logistic);
     let trained = [problem, logistic]
         .iter()
         .map(|problem| problem.fit(&train, None, None, output))

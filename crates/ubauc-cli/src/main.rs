@@ -14,6 +14,7 @@ mod names;
 mod output;
 mod predict;
 mod progress;
+mod reproduce;
 mod scoring;
 mod train;
 mod training;
@@ -54,6 +55,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Bound(args) => bound::run(args, output),
         Command::Learn(args) => learn::run(args, output),
         Command::Tune(args) => tune::run(args, cli.common.seed, output),
+        Command::Reproduce(args) => reproduce::run(args, output),
         Command::Data(args) => data::run(args, cli.common.seed, output),
     }
 }

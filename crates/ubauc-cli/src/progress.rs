@@ -81,3 +81,28 @@ impl Drop for Progress {
         }
     }
 }
+
+/// Fits that are made side by side.
+pub(crate) const FITS: &str = "{wide_bar} fit {pos} of {len}, {eta} left";
+
+/// The same bar for those who count together.
+pub(crate) struct Counted {
+    state: std::sync::Mutex<(Progress, u64)>,
+}
+
+impl Counted {
+    pub(crate) fn new(output: Output, total: u64, template: &'static str) -> Self {
+        let progress = Progress::new(output, Some(total), template);
+        Self {
+            state: std::sync::Mutex::new((progress, 0)),
+        }
+    }
+
+    pub(crate) fn one_more(&self) {
+        if let Ok(mut state) = self.state.lock() {
+            state.1 += 1;
+            let done = state.1;
+            state.0.at(done);
+        }
+    }
+}

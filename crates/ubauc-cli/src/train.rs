@@ -2,7 +2,9 @@
 
 mod initial_model;
 mod online;
+mod options;
 mod report;
+mod rivals;
 mod saved_model;
 mod warnings;
 
@@ -18,7 +20,7 @@ use ubauc::metrics::{auc, weighted_auc};
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::tune::Verdict;
 
-use crate::algorithm::{Algorithm, Problem, Solver};
+use crate::algorithm::{Algorithm, Problem, Solver, complete};
 use crate::args::WrongUsage;
 use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{FileArg, Wanted};
@@ -30,6 +32,7 @@ use crate::tune::kind;
 use initial_model::InitialModel;
 use online::OnlineArgs;
 use report::{Report, Seconds, TestAuc};
+use rivals::RivalArgs;
 use saved_model::saved_model;
 use warnings::warn;
 
@@ -99,6 +102,8 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     online: OnlineArgs,
     #[command(flatten)]
+    rivals: RivalArgs,
+    #[command(flatten)]
     training: TrainingArgs,
 }
 
@@ -130,8 +135,10 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
 
     let choosing = Instant::now();
     let (chosen, verdict) = args.choose(&data, weights.as_deref(), seed, output)?;
-    let (tuned, seconds_tune) = (verdict.is_some(), choosing.elapsed().as_secs_f64());
-    let problem = args.problem(chosen, seed);
+    let problem = complete(args.problem(chosen, seed), &data, seed, output)
+        .with_context(|| args.input.file.display().to_string())?;
+    let tuned = verdict.is_some() || problem.own != args.rivals.own();
+    let seconds_tune = choosing.elapsed().as_secs_f64();
     let has_intercept = args.intercept || args.algorithm == Algorithm::Logistic;
     let start = initial.as_ref().map(|model| model.start(has_intercept));
     let solving = Instant::now();
@@ -157,7 +164,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         d: data.rows().cols(),
         classes: data.class_names().clone(),
         beta: args.algorithm.is_ubauc().then_some(problem.beta),
-        gamma: problem.gamma,
+        gamma: (!args.algorithm.is_rival()).then_some(problem.gamma),
+        own: (args.algorithm.is_rival()).then(|| problem.parameters()),
         least_squares: (args.algorithm.is_ubauc()).then(|| kind(problem.least_squares).to_string()),
         scale: name_of(args.scale_name()),
         intercept: trained.intercept,
@@ -194,14 +202,16 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
 
 impl TrainArgs {
     fn scale_name(&self) -> ScaleName {
-        let given =
-            self.gamma.is_some() && (self.beta.is_some() || self.algorithm == Algorithm::Logistic);
-        self.scale
-            .unwrap_or(if given && self.algorithm != Algorithm::OlUbauc {
-                ScaleName::None
-            } else {
-                ScaleName::Maxabs
-            })
+        let given = match self.algorithm {
+            Algorithm::BaUbauc => self.gamma.is_some() && self.beta.is_some(),
+            Algorithm::Logistic => self.gamma.is_some(),
+            _ => false,
+        };
+        self.scale.unwrap_or(if given {
+            ScaleName::None
+        } else {
+            ScaleName::Maxabs
+        })
     }
 
     fn scale(&self) -> Scale {
@@ -250,50 +260,7 @@ impl TrainArgs {
             tolerance: self.tolerance,
             max_newton: self.max_newton,
             online: self.online.online(seed),
-        }
-    }
-}
-
-impl TrainArgs {
-    /// Options that the algorithm does not have, by name.
-    fn refuse_options_of_others(&self) -> Result<()> {
-        let wrong = |what: String| Err(WrongUsage(what).into());
-        let (newton, algorithm) = (self.solver == Solver::Newton, name_of(self.algorithm));
-        if let Some(option) = self.online.any()
-            && self.algorithm != Algorithm::OlUbauc
-        {
-            return wrong(format!("{option} is for ol-ubauc, not for {algorithm}"));
-        }
-        if !newton && self.algorithm != Algorithm::BaUbauc {
-            return wrong(format!("--solver is for ba-ubauc, not for {algorithm}"));
-        }
-        if !newton && self.initial_model.is_some() {
-            return wrong("--initial-model is for --solver newton".to_string());
-        }
-        let foreign: &[(&str, bool)] = match self.algorithm {
-            Algorithm::BaUbauc => &[],
-            Algorithm::OlUbauc => &[(
-                "--max-newton is for ba-ubauc and logistic; ol-ubauc has --passes",
-                self.max_newton.is_some(),
-            )],
-            Algorithm::Logistic => &[
-                (
-                    "--beta is for ba-ubauc and ol-ubauc; logistic regression has no such parameter",
-                    self.beta.is_some(),
-                ),
-                (
-                    "--least-squares is for ba-ubauc and ol-ubauc, not for logistic",
-                    self.least_squares.is_some(),
-                ),
-                (
-                    "--trace is for ba-ubauc and ol-ubauc, not for logistic",
-                    self.trace,
-                ),
-            ],
-        };
-        match foreign.iter().find(|(_, typed)| *typed) {
-            Some((what, _)) => wrong(what.to_string()),
-            None => Ok(()),
+            own: self.rivals.own(),
         }
     }
 }

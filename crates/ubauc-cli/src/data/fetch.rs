@@ -84,6 +84,22 @@ pub(crate) fn run(args: &FetchArgs, output: Output) -> Result<()> {
     summarise(errors)
 }
 
+/// Fetches the parts of one set that are not there.
+pub(crate) fn fetch_set(name: &str, dir: &Path, output: Output) -> Result<()> {
+    let set = DataSet::named(name).with_context(|| format!("no data set '{name}'"))?;
+    let fetcher = Fetcher {
+        dir: dir.to_path_buf(),
+        base_url: BASE_URL.trim_end_matches('/').to_owned(),
+        force: false,
+        downloader: Downloader::new(output),
+        output,
+    };
+    for source in set.sources {
+        fetcher.fetch(set, source)?;
+    }
+    Ok(())
+}
+
 fn summarise(mut errors: Vec<Error>) -> Result<()> {
     match errors.len() {
         0 => Ok(()),

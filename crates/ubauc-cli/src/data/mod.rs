@@ -14,10 +14,12 @@ mod generate;
 mod list;
 mod show;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+pub(crate) use fetch::fetch_set;
 
 use crate::output::Output;
 
@@ -54,18 +56,27 @@ pub(crate) fn run(args: &DataArgs, seed: u64, output: Output) -> Result<()> {
 #[derive(Debug, Args)]
 pub(crate) struct DirArg {
     /// Data directory [default: $UBAUC_DATA, or ./data]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, visible_alias = "data", value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 
 impl DirArg {
     pub(crate) fn path(&self) -> PathBuf {
-        let from_environment = || std::env::var_os("UBAUC_DATA").filter(|dir| !dir.is_empty());
-        match &self.dir {
-            Some(dir) => dir.clone(),
-            None => from_environment().map_or_else(|| PathBuf::from("data"), PathBuf::from),
+        match (&self.dir, from_environment()) {
+            (Some(dir), _) => dir.clone(),
+            (None, Some(dir)) => PathBuf::from(dir),
+            (None, None) => PathBuf::from("data"),
         }
     }
+
+    /// Nobody has named one.
+    pub(crate) fn is_default(&self) -> bool {
+        self.dir.is_none() && from_environment().is_none()
+    }
+}
+
+fn from_environment() -> Option<OsString> {
+    std::env::var_os("UBAUC_DATA").filter(|dir| !dir.is_empty())
 }
 
 /// How the name of a data file may end, in the order of choice.

@@ -36,3 +36,9 @@ pub(crate) fn run(args: &FetchArgs, _: Output) -> Result<()> {
          some other way and put them into the data directory:{files}"
     )
 }
+
+/// Refuses in the same words.
+pub(crate) fn fetch_set(name: &str, _: &std::path::Path, output: Output) -> Result<()> {
+    let ignored = vec![name.to_string()];
+    run(&FetchArgs { ignored }, output)
+}

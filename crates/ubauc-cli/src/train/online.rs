@@ -1,61 +1,46 @@
-//! The options of `ubauc train --algorithm ol-ubauc`.
+//! The options of `ubauc train` for online learners.
 
 use std::num::NonZeroU64;
 
 use clap::Args;
 use serde::Serialize;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
-use ubauc::solver::ol_ubauc::passes::Passes;
 
 use crate::algorithm::Online;
 use crate::names::{ScheduleName, StepName, name_of};
 
 /// How the online learner goes about it; the names are those of `ubauc learn`.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of ol-ubauc")]
+#[command(next_help_heading = "Options of online learners")]
 pub(super) struct OnlineArgs {
-    /// At most so many passes over the examples [default: 50]
+    /// ol-ubauc, solam, svm: at most so many passes over the examples [default: 50; svm: 1000]; opauc, oam-seq, oam-gra:
+    /// so many, unless the objective stands still [default: 1, as in their papers]
     #[arg(long, value_name = "N")]
-    passes: Option<usize>,
+    pub(super) passes: Option<usize>,
     /// Examples in the order of the file, not in a new random order in each pass
     #[arg(long)]
-    no_shuffle: bool,
-    /// implicit cannot diverge; sgd is the paper's step [default: implicit]
+    pub(super) no_shuffle: bool,
+    /// ol-ubauc: implicit cannot diverge; sgd is the paper's step [default: implicit]
     #[arg(long, value_enum)]
-    step: Option<StepName>,
-    /// How the step after t examples becomes smaller: eta0/sqrt(t), eta0/t, or not at all [default: sqrt]
+    pub(super) step: Option<StepName>,
+    /// ol-ubauc: how the step after t examples becomes smaller: eta0/sqrt(t), eta0/t, or not at all [default: sqrt]
     #[arg(long, value_enum)]
-    schedule: Option<ScheduleName>,
-    /// First step [default: found by trial on at most 1,000 examples]
+    pub(super) schedule: Option<ScheduleName>,
+    /// ol-ubauc: first step [default: found by trial on at most 1,000 examples]
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    eta0: Option<f64>,
-    /// Keep |w| within this radius, in scaled features
+    pub(super) eta0: Option<f64>,
+    /// ol-ubauc, solam: keep |w| within this radius, in scaled features [default: ol-ubauc: none; solam: searched for]
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
-    radius: Option<f64>,
-    /// Average the weights from this pass on, the first being 1 [default: 2]
+    pub(super) radius: Option<f64>,
+    /// ol-ubauc: average the weights from this pass on, the first being 1 [default: 2]
     #[arg(long, value_name = "PASS")]
-    average_from: Option<NonZeroU64>,
-    /// No average: the last weights count
+    pub(super) average_from: Option<NonZeroU64>,
+    /// ol-ubauc: no average, the last weights count
     #[arg(long, conflicts_with = "average_from")]
-    no_average: bool,
+    pub(super) no_average: bool,
 }
 
 impl OnlineArgs {
-    /// One that was typed, by its name.
-    pub(super) fn any(&self) -> Option<&'static str> {
-        let typed = [
-            ("--passes", self.passes.is_some()),
-            ("--no-shuffle", self.no_shuffle),
-            ("--step", self.step.is_some()),
-            ("--schedule", self.schedule.is_some()),
-            ("--eta0", self.eta0.is_some()),
-            ("--radius", self.radius.is_some()),
-            ("--average-from", self.average_from.is_some()),
-            ("--no-average", self.no_average),
-        ];
-        typed.iter().find(|(_, is)| *is).map(|(name, _)| *name)
-    }
-
     fn step(&self) -> StepName {
         self.step.unwrap_or(StepName::Implicit)
     }
@@ -82,7 +67,7 @@ impl OnlineArgs {
                 ..default
             },
             finds_eta0: self.eta0.is_none(),
-            passes: self.passes.unwrap_or(Passes::default().passes),
+            passes: self.passes,
             shuffles: !self.no_shuffle,
             seed,
         }

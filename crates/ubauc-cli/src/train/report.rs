@@ -1,10 +1,12 @@
 //! What `ubauc train` answers.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::Value;
 use ubauc::data::dataset::Dataset;
 use ubauc::metrics::auc;
 use ubauc::model::LinearModel;
@@ -54,7 +56,11 @@ pub(super) struct Report {
     pub(super) d: usize,
     pub(super) classes: [String; 2],
     pub(super) beta: Option<f64>,
-    pub(super) gamma: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gamma: Option<f64>,
+    /// Of a rival, by the names of the options.
+    #[serde(flatten)]
+    pub(super) own: Option<BTreeMap<&'static str, Value>>,
     pub(super) least_squares: Option<String>,
     pub(super) scale: String,
     pub(super) intercept: f64,
@@ -101,14 +107,16 @@ impl fmt::Display for Report {
         let (n_pos, n_neg) = (count(self.n_pos), count(self.n_neg));
         facts.add("positive", format!("{n_pos} (class {positive})"));
         facts.add("negative", format!("{n_neg} (class {negative})"));
-        let beta = self.beta.map_or(String::new(), |b| format!("beta {b}, "));
+        let named = |name: &str, value: f64| format!("{name} {value}");
+        let mut parameters: Vec<String> = Vec::new();
+        parameters.extend(self.beta.map(|beta| named("beta", beta)));
+        parameters.extend(self.gamma.map(|gamma| named("gamma", gamma)));
+        let own = self.own.iter().flatten();
+        parameters.extend(own.map(|(name, value)| format!("{name} {value}")));
         let least_squares = self.least_squares.as_deref();
-        let least_squares = least_squares.map_or(String::new(), |l| format!(", {l} least squares"));
-        let (gamma, scale) = (self.gamma, &self.scale);
-        facts.add(
-            "parameters",
-            format!("{beta}gamma {gamma}{least_squares}, scale {scale}"),
-        );
+        parameters.extend(least_squares.map(|kind| format!("{kind} least squares")));
+        parameters.push(format!("scale {}", self.scale));
+        facts.add("parameters", parameters.join(", "));
         facts.add("objective", format!("{:.9}", self.objective));
         if let Some(dual) = self.dual {
             facts.add("lower bound", format!("{dual:.9}"));

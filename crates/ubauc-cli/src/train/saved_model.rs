@@ -23,19 +23,25 @@ pub(super) fn saved_model(
 ) -> SavedModel {
     let mut parameters: BTreeMap<String, Value> = BTreeMap::new();
     let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
-    set("gamma", json!(problem.gamma));
+    for (name, value) in problem.parameters() {
+        set(name, value);
+    }
     set("scale", json!(name_of(args.scale_name())));
     set("tolerance", json!(problem.tolerance()));
     if args.algorithm.is_ubauc() {
-        set("beta", json!(problem.beta));
         set("least_squares", json!(kind(problem.least_squares)));
         set("intercept", json!(args.intercept));
     }
     if args.algorithm == Algorithm::BaUbauc {
         set("solver", json!(name_of(args.solver)));
     }
+    if args.algorithm.is_online() {
+        let passes = problem.online.passes;
+        set("passes", json!(passes.unwrap_or(args.algorithm.passes())));
+        set("shuffle", json!(problem.online.shuffles));
+        set("seed", json!(problem.online.seed));
+    }
     if let Some(eta0) = trained.eta0 {
-        set("passes", json!(problem.online.passes));
         let online = json!(args.online.report(&problem.online, eta0));
         for (name, value) in online.as_object().into_iter().flatten() {
             set(name, value.clone());

@@ -21,6 +21,11 @@ pub(super) fn warn(
         Algorithm::BaUbauc => "a larger --beta or a smaller --gamma lets",
         Algorithm::OlUbauc => "a larger --eta0 or --beta, or a smaller --gamma may let",
         Algorithm::Logistic => "a smaller --gamma may let",
+        Algorithm::Solam => "a larger --zeta may let",
+        Algorithm::Opauc => "a larger --eta or a smaller --lambda may let",
+        Algorithm::OamSeq | Algorithm::OamGra | Algorithm::SvmOr | Algorithm::Svm => {
+            "a larger --C may let"
+        }
     };
     if trained.weights.iter().all(|w| *w == 0.0) {
         output.note(format!(
@@ -46,6 +51,8 @@ pub(super) fn warn(
     }
     match trained.stop {
         "converged" => {}
+        // One pass is what was asked for.
+        "max_passes" if problem.algorithm.is_rival() && problem.algorithm.is_online() => {}
         "still" => output.note(
             "note: the objective stands still from pass to pass; that is no proof of a minimum, \
              --algorithm ba-ubauc has one",
@@ -63,17 +70,23 @@ pub(super) fn warn(
             "warning: with gamma = 0 and features that depend on each other the gap is an \
              estimate, not a proof; a small --gamma proves it",
         ),
-        stop if trained.rounds.is_some() => output.note(format!(
-            "warning: not converged ({stop}): block descent may stop short of the optimum; \
+        stop if trained.rounds.is_some() && problem.algorithm == Algorithm::BaUbauc => {
+            output.note(format!(
+                "warning: not converged ({stop}): block descent may stop short of the optimum; \
              --solver newton does not"
-        )),
+            ))
+        }
         stop => output.note(format!(
             "warning: not converged ({stop}): the gap is {}, asked for was {:e}; scale the \
-             features (--scale maxabs), allow more steps (--max-newton) or a larger --tolerance",
+             features (--scale maxabs), allow more steps ({}) or a larger --tolerance",
             trained
                 .gap
                 .map_or("unknown".to_string(), |g| format!("{g:.1e}")),
-            problem.tolerance()
+            problem.tolerance(),
+            match problem.algorithm {
+                Algorithm::Svm => "--passes",
+                _ => "--max-newton",
+            }
         )),
     }
 }

@@ -13,7 +13,7 @@ pub mod opauc;
 mod ordered;
 pub mod passes;
 mod shards;
-pub mod svm_or;
 pub mod solam;
+pub mod svm_or;
 mod threshold;
 mod weights;

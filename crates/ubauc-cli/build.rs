@@ -1,0 +1,21 @@
+//! Tells the program which commit it is built from, for results that name it.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    let git = |args: &[&str]| -> Option<String> {
+        let output = Command::new("git").args(args).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_string())
+    };
+    if let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) {
+        println!("cargo:rustc-env=UBAUC_COMMIT={commit}");
+    }
+    // A commit moves the branch that HEAD names and writes its log; without git nothing is watched.
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists());
+    println!(
+        "cargo:rerun-if-changed={}",
+        log.as_deref().unwrap_or("build.rs")
+    );
+}

@@ -1,0 +1,194 @@
+//! The best of several problems by AUC on examples that none of them has learned from.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
+use ubauc::data::dataset::Dataset;
+use ubauc::data::split::hold_out;
+use ubauc::metrics::auc;
+
+use super::{Algorithm, Problem};
+use crate::names::name_of;
+use crate::output::Output;
+use crate::progress::{Counted, FITS};
+
+/// The share of the examples that is held out.
+const HELD_OUT: f64 = 0.2;
+
+/// Which won.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Best {
+    pub(crate) index: usize,
+    pub(crate) auc: f64,
+}
+
+/// Fits every problem to `train` and takes the one of the highest AUC on `held_out`, the first of those that are equal.
+/// A problem whose steps diverge is out. `goes_on` hears of every fit that is done; none if it ever says no.
+pub(crate) fn best_of(
+    problems: &[Problem],
+    train: &Dataset,
+    held_out: &Dataset,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Best>> {
+    let stopped = AtomicBool::new(false);
+    let judged: Vec<Result<Option<f64>>> = problems
+        .par_iter()
+        .map(|problem| {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let found = judged(problem, train, held_out);
+            stopped.fetch_or(!goes_on(), Ordering::Relaxed);
+            found
+        })
+        .collect();
+    if stopped.into_inner() {
+        return Ok(None);
+    }
+    let mut best: Option<Best> = None;
+    for (index, found) in judged.into_iter().enumerate() {
+        if let Some(auc) = found?
+            && best.is_none_or(|best| auc > best.auc)
+        {
+            best = Some(Best { index, auc });
+        }
+    }
+    best.context("no choice of parameters led to finite weights; scale the features")
+        .map(Some)
+}
+
+/// AUC on `held_out` of what is learned from `train`; none if the steps diverge.
+pub(crate) fn judged(
+    problem: &Problem,
+    train: &Dataset,
+    held_out: &Dataset,
+) -> Result<Option<f64>> {
+    let silent = Output {
+        json: false,
+        quiet: true,
+    };
+    let trained = match problem.fit(train, None, None, silent) {
+        Ok(trained) => trained,
+        Err(error) if diverged(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let rows = held_out.rows();
+    let scores: Vec<f64> = (0..rows.len())
+        .map(|i| rows.row(i).dot(&trained.weights))
+        .collect();
+    if scores.iter().any(|score| !score.is_finite()) {
+        return Ok(None);
+    }
+    Ok(Some(auc(&scores, held_out.positive())?.auc))
+}
+
+fn diverged(error: &anyhow::Error) -> bool {
+    let of_library = |cause: &(dyn std::error::Error + 'static)| {
+        let cause = cause.downcast_ref::<ubauc::Error>();
+        matches!(cause, Some(ubauc::Error::Numerical { .. }))
+    };
+    error.chain().any(of_library)
+}
+
+/// What a rival needs and was not given, by a short search: a fifth of the examples is held out.
+pub(crate) fn complete(
+    problem: Problem,
+    data: &Dataset,
+    seed: u64,
+    output: Output,
+) -> Result<Problem> {
+    let missing = problem.missing();
+    if missing.is_empty() {
+        return Ok(problem);
+    }
+    let grid = product(problem, &missing)?;
+    let held_out = hold_out(data.positive(), HELD_OUT, seed).with_context(|| {
+        let names: Vec<String> = missing
+            .iter()
+            .map(|(name, _)| format!("--{name}"))
+            .collect();
+        format!("cannot search for {}; give it", names.join(" and "))
+    })?;
+    let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
+    let (train, judge) = (data.part(&kept)?, data.part(&held_out)?);
+    let progress = Counted::new(output, grid.len() as u64, FITS);
+    let goes_on = || {
+        progress.one_more();
+        true
+    };
+    let best = best_of(&grid, &train, &judge, &goes_on)?;
+    drop(progress);
+    let best = best.context("nobody stops it")?;
+    let chosen = grid[best.index];
+    let parameters = chosen.parameters();
+    let told: Vec<String> = missing
+        .iter()
+        .filter_map(|(name, _)| {
+            parameters
+                .get(name)
+                .map(|value| format!("{name} = {value}"))
+        })
+        .collect();
+    output.note(format!(
+        "note: {} chosen by AUC on a fifth of the examples ({:.4})",
+        told.join(", "),
+        best.auc
+    ));
+    Ok(chosen)
+}
+
+/// Every combination of the values, the first name varying slowest.
+pub(crate) fn product<N: AsRef<str>>(
+    template: Problem,
+    lists: &[(N, Vec<f64>)],
+) -> Result<Vec<Problem>> {
+    let mut grid = vec![template];
+    for (name, values) in lists {
+        let name = name.as_ref();
+        let mut wider = Vec::with_capacity(grid.len() * values.len());
+        for problem in &grid {
+            for &value in values {
+                let mut problem = *problem;
+                if !problem.set(name, value) {
+                    let algorithm = name_of(problem.algorithm);
+                    bail!("{algorithm} has no parameter '{name}' of value {value}");
+                }
+                wider.push(problem);
+            }
+        }
+        grid = wider;
+    }
+    Ok(grid)
+}
+
+impl Problem {
+    /// What is searched for, with the values that are tried, the more cautious first.
+    fn missing(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let own = &self.own;
+        let radius = self.online.steps.radius;
+        let mut missing: Vec<(&'static str, Vec<f64>)> = Vec::new();
+        let mut want = |name, given: Option<f64>, values: &[f64]| {
+            if given.is_none() {
+                missing.push((name, values.to_vec()));
+            }
+        };
+        match self.algorithm {
+            Algorithm::Solam => {
+                want("zeta", own.zeta, &[0.1, 1.0, 10.0]);
+                want("radius", radius, &[1.0, 3.0, 10.0]);
+            }
+            Algorithm::Opauc => {
+                want("eta", own.eta, &[1e-3, 4e-3, 1.6e-2, 6.4e-2]);
+                want("lambda", own.lambda, &[1e-4, 1e-2]);
+            }
+            Algorithm::OamSeq | Algorithm::OamGra => {
+                want("C", own.c, &[1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]);
+            }
+            Algorithm::SvmOr => want("C", own.c, &[1.0, 10.0, 100.0, 1000.0]),
+            Algorithm::Svm => want("C", own.c, &[1e-3, 1e-2, 1e-1, 1.0]),
+            Algorithm::BaUbauc | Algorithm::OlUbauc | Algorithm::Logistic => {}
+        }
+        missing
+    }
+}

@@ -1,0 +1,191 @@
+//! `ubauc reproduce`: the tables of the paper, ours beside the paper's.
+
+mod config;
+mod paper;
+mod protocol;
+mod render;
+mod sets;
+mod state;
+mod table1;
+mod table2;
+mod table3;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use crate::args::WrongUsage;
+use crate::data::DirArg;
+use crate::input::at_least_one;
+use crate::output::Output;
+use config::{Column, Set};
+use render::View;
+use state::{State, write_whole};
+
+/// What was typed after `ubauc reproduce`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ubauc reproduce table2 --data data --runs 3\n  \
+    ubauc reproduce table2 --datasets a9a,usps --algorithms ol-ubauc,solam,logistic\n  \
+    ubauc reproduce table3 --json\n\n\
+    Results go to DIR/table2.json as they are made, and to .md, .csv and .svg beside it in the end. A command that was\n\
+    stopped goes on where it was; finished cells are not made again, and more runs are added to those that are there.\n\
+    Grids and choices are those of experiments/*.toml in the source; --config takes others.\n\n\
+    Without --data and $UBAUC_DATA, data sets that are not in ./data are downloaded from the LIBSVM page.")]
+pub(crate) struct ReproduceArgs {
+    /// Which table
+    #[arg(value_enum)]
+    table: Table,
+    #[command(flatten)]
+    asked: Asked,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Table {
+    /// Sizes of the data sets
+    Table1,
+    /// AUC on the test parts, mean and standard deviation over many models
+    Table2,
+    /// Seconds a pass, and until the objective changes by less than 1e-7
+    Table3,
+}
+
+/// What is asked of each of them.
+#[derive(Debug, Args)]
+struct Asked {
+    #[command(flatten)]
+    data: DirArg,
+    /// Only these data sets, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    datasets: Vec<String>,
+    /// Only these columns, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    algorithms: Vec<String>,
+    /// Models to average [default: 25]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
+    runs: Option<usize>,
+    /// Begin no further fit after so many minutes; the same command goes on later
+    #[arg(long, value_name = "MINUTES", value_parser = minutes)]
+    time_limit: Option<Duration>,
+    /// Seed of the halves that many classes are split into [default: 1]
+    #[arg(long, value_name = "SEED")]
+    partition: Option<u64>,
+    /// Table 2 by five times 5-fold cross-validation over all rows, the protocol of the papers it is compared with;
+    /// results go to table2-folds.json
+    #[arg(long)]
+    folds: bool,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "experiments/results")]
+    results: PathBuf,
+    /// Make all that is asked for anew
+    #[arg(long)]
+    fresh: bool,
+    /// Grids and choices other than those of the program
+    #[arg(long, value_name = "TOML")]
+    config: Option<PathBuf>,
+    #[arg(skip = Instant::now())]
+    started: Instant,
+}
+
+fn minutes(text: &str) -> std::result::Result<Duration, String> {
+    let minutes: f64 = text
+        .parse()
+        .map_err(|_| "a number of minutes".to_string())?;
+    Duration::try_from_secs_f64(60.0 * minutes).map_err(|_| "a number of minutes".to_string())
+}
+
+pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<()> {
+    match args.table {
+        Table::Table1 => table1::run(&args.asked, output),
+        Table::Table2 => table2::run(&args.asked, output),
+        Table::Table3 => table3::run(&args.asked, output),
+    }
+}
+
+impl Asked {
+    fn file(&self, name: &str) -> PathBuf {
+        self.results.join(name)
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.started.checked_add(self.time_limit?)
+    }
+
+    /// What is there, in a directory that can be written to.
+    fn state<C: Serialize + for<'a> Deserialize<'a>>(
+        &self,
+        file: &Path,
+        table: &str,
+    ) -> Result<State<C>> {
+        std::fs::create_dir_all(&self.results)
+            .with_context(|| format!("cannot make {}", self.results.display()))?;
+        if self.fresh {
+            return Ok(State::new(table));
+        }
+        State::load(file, table)
+    }
+
+    fn datasets<'a>(&self, of: &'a [Set]) -> Result<Vec<&'a Set>> {
+        chosen(&self.datasets, of, |set| &set.name, "--datasets")
+    }
+
+    fn columns<'a>(&self, of: &'a [Column]) -> Result<Vec<&'a Column>> {
+        chosen(&self.algorithms, of, |column| &column.name, "--algorithms")
+    }
+}
+
+/// Those that are named, in the order of the table; all if none is.
+fn chosen<'a, T>(
+    names: &[String],
+    of: &'a [T],
+    name: impl Fn(&T) -> &String,
+    option: &str,
+) -> Result<Vec<&'a T>> {
+    if let Some(unknown) = names
+        .iter()
+        .find(|n| !of.iter().any(|item| name(item) == *n))
+    {
+        let known: Vec<&str> = of.iter().map(|item| name(item).as_str()).collect();
+        let what = format!(
+            "{option} {unknown}: not in the table, which has {}",
+            known.join(", ")
+        );
+        return Err(WrongUsage(what).into());
+    }
+    let wanted = |item: &&T| names.is_empty() || names.contains(name(item));
+    Ok(of.iter().filter(wanted).collect())
+}
+
+/// The table that was asked for to standard output; the whole one to files beside the results.
+fn publish(asked_for: &impl View, whole: &impl View, file: &Path, output: Output) -> Result<()> {
+    std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))
+        .with_context(|| format!("cannot make the directory of {}", file.display()))?;
+    write_whole(&file.with_extension("md"), &whole.markdown())?;
+    write_whole(&file.with_extension("csv"), &whole.csv())?;
+    if let Some(svg) = whole.svg() {
+        write_whole(&file.with_extension("svg"), &svg)?;
+    }
+    output.report(&Shown(asked_for))
+}
+
+/// A view as a report.
+struct Shown<'a, V>(&'a V);
+
+impl<V: View> fmt::Display for Shown<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.text())
+    }
+}
+
+impl<V: View> Serialize for Shown<'_, V> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}

@@ -1,0 +1,203 @@
+//! What an experiment is: its data sets, its columns, its grids. Written in `experiments/*.toml`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use ubauc::data::scale::Scale;
+use ubauc::objective::ubauc::LeastSquares;
+
+use crate::algorithm::{Algorithm, Problem, product};
+use crate::data::catalogue::DataSet;
+
+/// One file of `experiments/`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Config {
+    pub(super) protocol: Protocol,
+    pub(super) datasets: Vec<Set>,
+    pub(super) columns: Vec<Column>,
+}
+
+/// What is the same for all of its cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Protocol {
+    /// Models whose AUC are averaged.
+    #[serde(skip_serializing)] // more runs go on where fewer ended
+    pub(super) runs: usize,
+    /// The share of the training part that each of them learns from.
+    pub(super) share: f64,
+    /// The share of the training part that parameters are judged on.
+    pub(super) validation: f64,
+    /// Of all that is random.
+    pub(super) seed: u64,
+    /// Of the halves of many classes.
+    pub(super) partition: u64,
+    /// How features are scaled, unless the data set says otherwise.
+    pub(super) scale: ScaleName,
+    /// Judge by cross-validation over all rows with so many folds, not on the test part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) folds: Option<u32>,
+}
+
+/// A data set of the paper.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Set {
+    pub(super) name: String,
+    /// What is taken where the set is not here.
+    #[serde(default)]
+    pub(super) stand_in: Option<String>,
+    /// How its features are scaled.
+    #[serde(default)]
+    pub(super) scale: Option<ScaleName>,
+    /// Its rows are divided by their lengths first.
+    #[serde(default)]
+    pub(super) unit_rows: bool,
+    /// What a reader should know.
+    #[serde(default)]
+    pub(super) note: Option<String>,
+}
+
+/// A column of the table.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) algorithm: String,
+    #[serde(default)]
+    pub(super) least_squares: LeastSquaresOf,
+    /// Numbers that are not searched for.
+    #[serde(default)]
+    pub(super) fixed: BTreeMap<String, f64>,
+    /// Numbers that are, all combinations of them.
+    #[serde(default)]
+    pub(super) grid: BTreeMap<String, Vec<f64>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum LeastSquaresOf {
+    #[default]
+    Plain,
+    Balanced,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ScaleName {
+    None,
+    Maxabs,
+    Standard,
+}
+
+impl Config {
+    /// The file that is named, or the one of the program.
+    pub(super) fn load(path: Option<&Path>, of_program: &str) -> Result<Config> {
+        let (text, name) = match path {
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                (text, path.display().to_string())
+            }
+            None => (
+                of_program.to_string(),
+                "the experiment of the program".to_string(),
+            ),
+        };
+        let config: Config = toml::from_str(&text).with_context(|| name.clone())?;
+        config.check().with_context(|| name)?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<()> {
+        let Protocol {
+            runs,
+            share,
+            validation,
+            ..
+        } = self.protocol;
+        if runs == 0 {
+            bail!("protocol: runs = 0; must be at least 1");
+        }
+        for (name, value) in [("share", share), ("validation", validation)] {
+            if !(value > 0.0 && value < 1.0) {
+                bail!("protocol: {name} = {value}; must be between 0 and 1");
+            }
+        }
+        for set in &self.datasets {
+            for name in std::iter::once(&set.name).chain(&set.stand_in) {
+                if name.is_empty() || name.contains(['/', '\\', '.']) {
+                    bail!("data set '{name}' is no name");
+                }
+            }
+        }
+        for (k, column) in self.columns.iter().enumerate() {
+            if self.columns[..k].iter().any(|c| c.name == column.name) {
+                bail!("two columns are called '{}'", column.name);
+            }
+            column
+                .problems(&self.protocol, self.protocol.scale)
+                .with_context(|| format!("column '{}'", column.name))?;
+        }
+        Ok(())
+    }
+}
+
+impl Set {
+    /// As the paper names it; whether the program knows it is another question.
+    pub(super) fn known(&self) -> Option<&'static DataSet> {
+        DataSet::named(&self.name)
+    }
+}
+
+impl Column {
+    pub(super) fn algorithm(&self) -> Result<Algorithm> {
+        match Algorithm::from_str(&self.algorithm, false) {
+            Ok(algorithm) => Ok(algorithm),
+            Err(_) => bail!("no algorithm '{}'", self.algorithm),
+        }
+    }
+
+    /// Every combination of its grid, each checked.
+    pub(super) fn problems(&self, protocol: &Protocol, scale: ScaleName) -> Result<Vec<Problem>> {
+        let mut template = Problem::new(self.algorithm()?);
+        template.scale = match scale {
+            ScaleName::None => Scale::None,
+            ScaleName::Maxabs => Scale::MaxAbs,
+            ScaleName::Standard => Scale::Standard,
+        };
+        template.least_squares = match self.least_squares {
+            LeastSquaresOf::Plain => LeastSquares::Plain,
+            LeastSquaresOf::Balanced => LeastSquares::Balanced,
+        };
+        template.online.seed = protocol.seed;
+        let fixed = self.fixed.iter().map(|(name, value)| (name, vec![*value]));
+        let lists: Vec<(&String, Vec<f64>)> = fixed
+            .chain(
+                self.grid
+                    .iter()
+                    .map(|(name, values)| (name, values.clone())),
+            )
+            .collect();
+        if let Some((name, _)) = lists.iter().find(|(_, values)| values.is_empty()) {
+            bail!("'{name}' has no values");
+        }
+        let problems = product(template, &lists)?;
+        problems.iter().try_for_each(Problem::check)?;
+        Ok(problems)
+    }
+}
+
+impl ScaleName {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ScaleName::None => "none",
+            ScaleName::Maxabs => "maxabs",
+            ScaleName::Standard => "standard",
+        }
+    }
+}

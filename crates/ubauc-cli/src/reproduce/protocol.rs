@@ -1,0 +1,244 @@
+//! The paper's protocol for one cell: parameters by search, then the mean of many models.
+//!
+//! 1. A share of the training part (stratified) is held out; every choice of parameters is fitted to the rest, and the
+//!    one of the highest AUC on what was held out is taken. Once for a cell, not for each run.
+//! 2. Run k learns with it from a random share of the training part and is judged on the test part.
+//!
+//! Or, as the papers that the protocol is taken from do it, by repeated cross-validation over all rows: run k learns from
+//! all folds but one and is judged on that one.
+//!
+//! Fits run side by side, each on its own; numbers do not depend on how many.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use ubauc::data::dataset::Dataset;
+use ubauc::data::split::{folds, hold_out, subset};
+
+use super::config::{Column, Protocol};
+use super::sets::Split;
+use super::state::{Cell, commit};
+use crate::algorithm::{Problem, best_of, judged};
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// How far a command may go, and who watches.
+pub(super) struct Watch {
+    deadline: Option<Instant>,
+    bar: Mutex<(Progress, u64)>,
+}
+
+/// Of all fits that are to be made, by the entries they read.
+const WORK: &str = "{wide_bar} {percent} %, {eta} left, {msg}";
+
+impl Watch {
+    pub(super) fn new(deadline: Option<Instant>, work: u64, output: Output) -> Watch {
+        let bar = Progress::new(output, Some(work), WORK);
+        Watch {
+            deadline,
+            bar: Mutex::new((bar, 0)),
+        }
+    }
+
+    /// Some work is done.
+    fn done(&self, work: u64, what: &str) {
+        if let Ok(mut bar) = self.bar.lock() {
+            bar.1 += work;
+            let position = bar.1;
+            bar.0.say(position, || what.to_string());
+        }
+    }
+
+    pub(super) fn time_is_up(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// A cell to be made.
+pub(super) struct Task<'a> {
+    pub(super) split: &'a Split,
+    pub(super) column: &'a Column,
+    pub(super) protocol: &'a Protocol,
+}
+
+impl Task<'_> {
+    /// All that the numbers depend on.
+    pub(super) fn settings(&self) -> Value {
+        let Split {
+            name,
+            stand_in,
+            train,
+            test,
+            scale,
+            unit_rows,
+        } = self.split;
+        let test = test.as_ref().map(|test| [test.n_pos(), test.n_neg()]);
+        json!({
+            "protocol": self.protocol,
+            "set": stand_in.as_ref().unwrap_or(name),
+            "scale": scale,
+            "unit_rows": unit_rows,
+            "train": [train.n_pos(), train.n_neg()],
+            "test": test,
+            "column": self.column,
+        })
+    }
+
+    /// Work in entries that are still to be read.
+    pub(super) fn work(&self, have: Option<&Cell>, runs: usize) -> Result<u64> {
+        let fits = match have {
+            Some(cell) => runs.saturating_sub(cell.auc.len()),
+            None => runs + self.grid()?.len(),
+        };
+        Ok(fits as u64 * self.split.stored())
+    }
+
+    fn grid(&self) -> Result<Vec<Problem>> {
+        self.column.problems(self.protocol, self.split.scale)
+    }
+
+    fn name(&self) -> String {
+        format!("{}, {}", self.split.name, self.column.name)
+    }
+
+    /// The best of the grid, its AUC and how many were tried. None if the time is up first.
+    pub(super) fn choose(&self, watch: &Watch) -> Result<Option<(Problem, f64, usize)>> {
+        let grid = self.grid()?;
+        let (train, _) = &self.parts(0)?;
+        let held_out = hold_out(
+            train.positive(),
+            self.protocol.validation,
+            self.protocol.seed,
+        )?;
+        let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
+        let (learned, judge) = (train.part(&kept)?, train.part(&held_out)?);
+        let (stored, name) = (self.split.stored(), self.name());
+        let goes_on = || {
+            watch.done(stored, &name);
+            !watch.time_is_up()
+        };
+        let Some(best) = best_of(&grid, &learned, &judge, &goes_on)? else {
+            return Ok(None);
+        };
+        Ok(Some((grid[best.index], best.auc, grid.len())))
+    }
+
+    /// A cell with its parameters chosen, and no runs. None if the time is up first.
+    pub(super) fn search(&self, watch: &Watch) -> Result<Option<Cell>> {
+        let started = Instant::now();
+        let Some((problem, validation_auc, tried)) = self.choose(watch)? else {
+            return Ok(None);
+        };
+        Ok(Some(Cell {
+            settings: self.settings(),
+            commit: commit(),
+            parameters: named(&problem),
+            validation_auc,
+            tried,
+            auc: Vec::new(),
+            seconds: started.elapsed().as_secs_f64(),
+        }))
+    }
+
+    /// Makes the next runs of a cell, as many as there are threads.
+    pub(super) fn next_runs(&self, cell: &mut Cell, runs: usize, watch: &Watch) -> Result<()> {
+        let started = Instant::now();
+        let problem = self.chosen(cell)?;
+        let first = cell.auc.len();
+        let last = runs.min(first + rayon::current_num_threads().max(1));
+        let found: Vec<Result<f64>> = (first..last)
+            .into_par_iter()
+            .map(|k| {
+                let auc = self.run(problem, k);
+                watch.done(self.split.stored(), &self.name());
+                auc.with_context(|| format!("run {}", k + 1))
+            })
+            .collect();
+        for auc in found {
+            cell.auc.push(auc?);
+        }
+        cell.seconds += started.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// The problem of the grid with the parameters of the cell.
+    fn chosen(&self, cell: &Cell) -> Result<Problem> {
+        let same = |problem: &Problem| named(problem) == cell.parameters;
+        let found = self.grid()?.into_iter().find(same);
+        found.context("the parameters of the results are not in the grid; --fresh makes them anew")
+    }
+
+    fn run(&self, mut problem: Problem, k: usize) -> Result<f64> {
+        problem.online.seed = self.seed(k);
+        let (train, test) = self.parts(k)?;
+        let train = match &test {
+            Cow::Borrowed(_) => {
+                let chosen = subset(train.rows().len(), self.protocol.share, self.seed(k))?;
+                Cow::Owned(train.part(&chosen)?)
+            }
+            Cow::Owned(_) => train,
+        };
+        let auc = judged(&problem, &train, &test)?;
+        auc.context("the steps diverge")
+    }
+
+    fn seed(&self, k: usize) -> u64 {
+        self.protocol.seed + 1 + k as u64
+    }
+
+    /// What run k may learn from and what it is judged on: the parts of the data set, or fold k of as many
+    /// repetitions of cross-validation as it takes.
+    fn parts(&self, k: usize) -> Result<(Cow<'_, Dataset>, Cow<'_, Dataset>)> {
+        let train = &self.split.train;
+        if let Some(test) = &self.split.test {
+            return Ok((Cow::Borrowed(train), Cow::Borrowed(test)));
+        }
+        let count = self.protocol.folds.context("no test part")?;
+        let (repetition, fold) = (k as u64 / u64::from(count), k as u64 % u64::from(count));
+        let of = folds(train.positive(), count, self.protocol.seed + repetition)?;
+        let out: Vec<bool> = of.iter().map(|f| u64::from(*f) == fold).collect();
+        let kept: Vec<bool> = out.iter().map(|out| !out).collect();
+        Ok((
+            Cow::Owned(train.part(&kept)?),
+            Cow::Owned(train.part(&out)?),
+        ))
+    }
+}
+
+/// The parameters of a problem, as they are kept.
+pub(super) fn named(problem: &Problem) -> BTreeMap<String, Value> {
+    let parameters = problem.parameters().into_iter();
+    parameters
+        .map(|(name, value)| (name.to_string(), value))
+        .collect()
+}
+
+/// Mean and standard deviation (of a sample; none for one).
+pub(super) fn mean_and_std(values: &[f64]) -> (Option<f64>, Option<f64>) {
+    let n = values.len() as f64;
+    if values.is_empty() {
+        return (None, None);
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+    let std = (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
+    (Some(mean), std)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        assert_eq!(mean_and_std(&[]), (None, None));
+        assert_eq!(mean_and_std(&[0.5]), (Some(0.5), None));
+        assert_eq!(mean_and_std(&[1.0, 3.0]), (Some(2.0), Some(2f64.sqrt())));
+    }
+}

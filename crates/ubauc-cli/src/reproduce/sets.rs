@@ -1,0 +1,194 @@
+//! The data sets of an experiment: a part to learn from and a part to judge by, two classes.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use ubauc::data::dataset::{Dataset, Examples};
+use ubauc::data::labels::{Binary, Choice};
+use ubauc::data::rows::{Csr, Rows};
+use ubauc::data::split::subset;
+use ubauc::read::{self, ReadOptions};
+
+use super::config::{Protocol, ScaleName, Set};
+use crate::data::catalogue::Part;
+use crate::data::{fetch_set, present};
+use crate::output::Output;
+use crate::scoring::ClassSides;
+
+/// A data set, split.
+pub(super) struct Split {
+    /// As the paper names it.
+    pub(super) name: String,
+    /// The set that was read, if it is another.
+    pub(super) stand_in: Option<String>,
+    pub(super) scale: ScaleName,
+    pub(super) unit_rows: bool,
+    /// All of it, if it is judged by cross-validation.
+    pub(super) train: Dataset,
+    pub(super) test: Option<Dataset>,
+}
+
+/// Where the files of a set are.
+pub(super) struct Found {
+    /// The directory below the data directory.
+    pub(super) set: String,
+    files: Files,
+}
+
+enum Files {
+    Halves(PathBuf),
+    Parts { train: PathBuf, test: PathBuf },
+}
+
+/// The set or its stand-in, whichever is here whole.
+pub(super) fn find(dir: &Path, set: &Set) -> Option<Found> {
+    let names = std::iter::once(&set.name).chain(&set.stand_in);
+    names.into_iter().find_map(|name| {
+        let first = |part| present(dir, name, part).into_iter().next();
+        let parts = first(Part::Train).zip(first(Part::Test));
+        let files = match (parts, first(Part::All)) {
+            (Some((train, test)), _) => Files::Parts { train, test },
+            (None, Some(all)) => Files::Halves(all),
+            (None, None) => return None,
+        };
+        let set = name.clone();
+        Some(Found { set, files })
+    })
+}
+
+/// The same, downloaded where it is missing and the user named no directory.
+pub(super) fn find_or_fetch(dir: &Path, set: &Set, fetches: bool, output: Output) -> Option<Found> {
+    if let Some(found) = find(dir, set) {
+        return Some(found);
+    }
+    if fetches && set.known().is_some() {
+        if let Err(error) = fetch_set(&set.name, dir, output) {
+            output.note(format!("note: {}: {error:#}", set.name));
+        }
+        return find(dir, set);
+    }
+    None
+}
+
+impl Found {
+    /// Reads and splits it: by its files, or by random halves; many classes by random halves of them (E13).
+    pub(super) fn read(&self, set: &Set, protocol: &Protocol) -> Result<Split> {
+        let load = |path: &Path| load(path, set.unit_rows);
+        let (train, test) = match &self.files {
+            Files::Halves(path) => {
+                let all = two_classes(load(path)?, protocol)?.0;
+                if protocol.folds.is_some() {
+                    return Ok(self.whole(set, protocol, all));
+                }
+                let first = subset(all.rows().len(), 0.5, protocol.seed)?;
+                let second: Vec<bool> = first.iter().map(|f| !f).collect();
+                (all.part(&first)?, all.part(&second)?)
+            }
+            Files::Parts { train, test } => {
+                let (learned, sides) = two_classes(load(train)?, protocol)?;
+                let judged = load(test)?;
+                let in_file = || test.display().to_string();
+                let labels = sides.apply(&judged.labels).with_context(in_file)?;
+                let judged =
+                    Dataset::new(judged.rows, labels, judged.names).with_context(in_file)?;
+                if protocol.folds.is_some() {
+                    return Ok(self.whole(set, protocol, joined(&learned, &judged)?));
+                }
+                (learned, judged)
+            }
+        };
+        Ok(Split {
+            test: Some(test),
+            ..self.whole(set, protocol, train)
+        })
+    }
+
+    /// Without a part to judge by.
+    fn whole(&self, set: &Set, protocol: &Protocol, train: Dataset) -> Split {
+        Split {
+            name: set.name.clone(),
+            stand_in: (self.set != set.name).then(|| self.set.clone()),
+            scale: set.scale.unwrap_or(protocol.scale),
+            unit_rows: set.unit_rows,
+            train,
+            test: None,
+        }
+    }
+
+    /// Rows to learn from, rows to judge by, features.
+    pub(super) fn sizes(&self, protocol: &Protocol, set: &Set) -> Result<[u64; 3]> {
+        let split = self.read(set, protocol)?;
+        let rows = |data: &Dataset| data.rows().len() as u64;
+        let cols = |data: &Dataset| data.rows().cols() as u64;
+        let test = split.test.as_ref();
+        let dim = cols(&split.train).max(test.map_or(0, cols));
+        Ok([rows(&split.train), test.map_or(0, rows), dim])
+    }
+}
+
+fn load(path: &Path, unit_rows: bool) -> Result<Examples> {
+    let mut examples = read::read(path, &ReadOptions::default())?;
+    if unit_rows {
+        let rows = &examples.rows;
+        let length = |i: usize| {
+            rows.row(i)
+                .entries()
+                .map(|(_, x)| x * x)
+                .sum::<f64>()
+                .sqrt()
+        };
+        let divided = gathered(rows.cols(), (0..rows.len()).map(|i| (rows, i, length(i))))?;
+        examples.rows = divided;
+    }
+    Ok(examples)
+}
+
+/// Rows of any origin, each divided by a number above 0, or left alone.
+fn gathered<'a>(cols: usize, of: impl Iterator<Item = (&'a Rows, usize, f64)>) -> Result<Rows> {
+    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for (rows, i, divisor) in of {
+        let divisor = if divisor > 0.0 { divisor } else { 1.0 };
+        for (j, x) in rows.row(i).entries().filter(|(_, x)| *x != 0.0) {
+            indices.push(j as u32); // columns are below 2³¹, as read
+            values.push(x / divisor);
+        }
+        starts.push(indices.len());
+    }
+    Ok(Rows::smaller(Csr::new(starts, indices, values, cols)?))
+}
+
+/// Both, one after the other.
+fn joined(first: &Dataset, second: &Dataset) -> Result<Dataset> {
+    let of = |data: &'_ Dataset| 0..data.rows().len();
+    let rows = gathered(
+        first.rows().cols().max(second.rows().cols()),
+        of(first)
+            .map(|i| (first.rows(), i, 1.0))
+            .chain(of(second).map(|i| (second.rows(), i, 1.0))),
+    )?;
+    let labels = Binary {
+        positive: [first.positive(), second.positive()].concat(),
+        n_pos: first.n_pos() + second.n_pos(),
+        n_neg: first.n_neg() + second.n_neg(),
+        names: first.class_names().clone(),
+    };
+    Ok(Dataset::new(rows, labels, first.names().to_vec())?)
+}
+
+fn two_classes(examples: Examples, protocol: &Protocol) -> Result<(Dataset, ClassSides)> {
+    let choice = match examples.labels.classes().len() {
+        0..=2 => Choice::Larger,
+        _ => Choice::Partition(protocol.partition),
+    };
+    let binary = examples.labels.binary(&choice)?;
+    let sides = ClassSides::new(&examples.labels, &binary, &choice);
+    let data = Dataset::new(examples.rows, binary, examples.names)?;
+    Ok((data, sides))
+}
+
+impl Split {
+    /// Entries stored of the part to learn from: what a fit costs is nearly a multiple of them.
+    pub(super) fn stored(&self) -> u64 {
+        self.train.rows().stored() as u64
+    }
+}

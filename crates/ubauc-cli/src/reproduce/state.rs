@@ -1,0 +1,150 @@
+//! What is finished, in a file that every run goes on with.
+//!
+//! A cell holds with what settings it was made; under other settings it is made anew. Run k is the same whatever ran
+//! before it, so that a cell of three runs becomes one of twenty-five by the other twenty-two.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ubauc::atomic::AtomicFile;
+
+const FORMAT: &str = "ubauc reproduce 1";
+
+/// The file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct State<C> {
+    format: String,
+    /// What is measured.
+    pub(super) table: String,
+    /// How it was last called.
+    pub(super) command: String,
+    /// Processor, cores, system.
+    pub(super) machine: String,
+    /// By data set and column, as `a9a/opauc`.
+    pub(super) cells: BTreeMap<String, C>,
+}
+
+/// One cell of Table 2.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Cell {
+    /// All that its numbers depend on.
+    pub(super) settings: Value,
+    /// The program that made it.
+    pub(super) commit: String,
+    /// What was chosen.
+    pub(super) parameters: BTreeMap<String, Value>,
+    /// AUC of the choice on the part that parameters are judged on.
+    pub(super) validation_auc: f64,
+    /// Choices that were tried.
+    pub(super) tried: usize,
+    /// Test AUC of every run.
+    pub(super) auc: Vec<f64>,
+    /// Spent on the search and on all runs, by the clock.
+    pub(super) seconds: f64,
+}
+
+/// Something that knows its settings.
+pub(super) trait Made {
+    fn settings(&self) -> &Value;
+}
+
+impl Made for Cell {
+    fn settings(&self) -> &Value {
+        &self.settings
+    }
+}
+
+impl<C: Serialize + for<'a> Deserialize<'a>> State<C> {
+    pub(super) fn new(table: &str) -> Self {
+        State {
+            format: FORMAT.to_string(),
+            table: table.to_string(),
+            command: command(),
+            machine: machine(),
+            cells: BTreeMap::new(),
+        }
+    }
+
+    /// Goes on with what is there; another kind of file is refused and stays as it is.
+    pub(super) fn load(path: &Path, table: &str) -> Result<Self> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::new(table));
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        let of_file = || {
+            let path = path.display();
+            format!("{path} holds no results of `ubauc reproduce {table}`; --fresh replaces it")
+        };
+        let mut state: Self = serde_json::from_str(&text).with_context(of_file)?;
+        if state.format != FORMAT || state.table != table {
+            bail!(of_file());
+        }
+        state.command = command();
+        state.machine = machine();
+        Ok(state)
+    }
+
+    /// Drops a cell that was made with other settings.
+    pub(super) fn forget_unless(&mut self, key: &str, settings: &Value)
+    where
+        C: Made,
+    {
+        if self
+            .cells
+            .get(key)
+            .is_some_and(|cell| cell.settings() != settings)
+        {
+            self.cells.remove(key);
+        }
+    }
+
+    /// Replaces the file at once: whoever stops the program finds the old or the new.
+    pub(super) fn save(&self, path: &Path) -> Result<()> {
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        write_whole(path, &text)
+    }
+}
+
+/// Writes beside and renames.
+pub(super) fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.put(text.as_bytes())?;
+    file.commit()?;
+    Ok(())
+}
+
+/// The program's name and what was typed after it.
+fn command() -> String {
+    let typed = std::env::args_os().skip(1);
+    let words = typed.map(|word| crate::training::quoted(&word.to_string_lossy()));
+    std::iter::once("ubauc".to_string())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The commit that the program was built from.
+pub(super) fn commit() -> String {
+    option_env!("UBAUC_COMMIT").unwrap_or("unknown").to_string()
+}
+
+fn machine() -> String {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = cpus
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .map_or(std::env::consts::ARCH, |rest| {
+            rest.trim_start_matches([' ', '\t', ':'])
+        });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{name}, {cores} cores, {}", std::env::consts::OS)
+}

@@ -1,0 +1,45 @@
+//! `ubauc reproduce table1`: the sizes of the data sets.
+
+use anyhow::Result;
+
+use super::config::Config;
+use super::render::{SizeTableView, SizeView};
+use super::sets::find_or_fetch;
+use super::{Asked, publish};
+use crate::output::Output;
+
+const EXPERIMENT: &str = include_str!("../../../../experiments/table2.toml");
+
+pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
+    let config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
+    let dir = asked.data.path();
+    let mut sizes = Vec::new();
+    for set in asked.datasets(&config.datasets)? {
+        let found = find_or_fetch(&dir, set, asked.data.is_default(), output);
+        let ours = match &found {
+            Some(found) => Some(found.sizes(&config.protocol, set)?),
+            None => None,
+        };
+        let stand_in = found.filter(|found| found.set != set.name);
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(stand_in.map(|found| format!("{} stands in", found.set)));
+        if ours.is_none() {
+            notes.push("no data".to_string());
+        }
+        notes.extend(set.note.clone());
+        sizes.push(SizeView {
+            dataset: set.name.clone(),
+            train: ours.map(|o| o[0]),
+            test: ours.map(|o| o[1]),
+            dim: ours.map(|o| o[2]),
+            paper: set.known().and_then(|known| known.paper),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+        });
+    }
+    let table = SizeTableView {
+        title: "Data sets, ours beside the paper's Table 1".to_string(),
+        sizes,
+        notes: Vec::new(),
+    };
+    publish(&table, &table, &asked.file("table1.json"), output)
+}

@@ -1,0 +1,78 @@
+//! Which algorithm has which option.
+
+use anyhow::Result;
+
+use super::TrainArgs;
+use crate::algorithm::{Algorithm, Solver};
+use crate::args::WrongUsage;
+use crate::names::name_of;
+
+use Algorithm::{BaUbauc, Logistic, OamGra, OamSeq, OlUbauc, Opauc, Solam, Svm, SvmOr};
+
+impl TrainArgs {
+    /// Refuses options that the algorithm does not have, by name.
+    pub(super) fn refuse_options_of_others(&self) -> Result<()> {
+        let ours: &[Algorithm] = &[BaUbauc, OlUbauc];
+        let by_examples: &[Algorithm] = &[OlUbauc, Solam, Opauc, OamSeq, OamGra];
+        let not_rivals: &[Algorithm] = &[BaUbauc, OlUbauc, Logistic];
+        let (online, own) = (&self.online, &self.rivals);
+        let options: &[(&str, bool, &[Algorithm])] = &[
+            ("--solver", self.solver != Solver::Newton, &[BaUbauc]),
+            ("--beta", self.beta.is_some(), ours),
+            ("--gamma", self.gamma.is_some(), not_rivals),
+            ("--least-squares", self.least_squares.is_some(), ours),
+            ("--intercept", self.intercept, not_rivals),
+            (
+                "--max-newton",
+                self.max_newton.is_some(),
+                &[BaUbauc, SvmOr, Logistic],
+            ),
+            ("--initial-model", self.initial_model.is_some(), not_rivals),
+            ("--weight", self.training.weight.is_some(), not_rivals),
+            (
+                "--trace",
+                self.trace,
+                &[BaUbauc, OlUbauc, Solam, Opauc, OamSeq, OamGra, SvmOr, Svm],
+            ),
+            (
+                "--passes",
+                online.passes.is_some(),
+                &[OlUbauc, Solam, Opauc, OamSeq, OamGra, Svm],
+            ),
+            ("--no-shuffle", online.no_shuffle, by_examples),
+            ("--step", online.step.is_some(), &[OlUbauc]),
+            ("--schedule", online.schedule.is_some(), &[OlUbauc]),
+            ("--eta0", online.eta0.is_some(), &[OlUbauc]),
+            ("--radius", online.radius.is_some(), &[OlUbauc, Solam]),
+            ("--average-from", online.average_from.is_some(), &[OlUbauc]),
+            ("--no-average", online.no_average, &[OlUbauc]),
+            ("--zeta", own.zeta.is_some(), &[Solam]),
+            ("--eta", own.eta.is_some(), &[Opauc]),
+            ("--lambda", own.lambda.is_some(), &[Opauc]),
+            ("--tau", own.tau.is_some(), &[Opauc]),
+            ("--C", own.c.is_some(), &[OamSeq, OamGra, SvmOr, Svm]),
+            ("--buffer", own.buffer.is_some(), &[OamSeq, OamGra]),
+        ];
+        let foreign =
+            |(_, typed, of): &&(&str, bool, &[Algorithm])| *typed && !of.contains(&self.algorithm);
+        if let Some((option, _, of)) = options.iter().find(foreign) {
+            let names: Vec<String> = of.iter().map(|a| name_of(*a)).collect();
+            let algorithm = name_of(self.algorithm);
+            let what = format!("{option} is for {}, not for {algorithm}", listed(&names));
+            return Err(WrongUsage(what).into());
+        }
+        if self.solver != Solver::Newton && self.initial_model.is_some() {
+            return Err(WrongUsage("--initial-model is for --solver newton".to_string()).into());
+        }
+        Ok(())
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
