@@ -134,9 +134,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let seconds_read = started.elapsed().as_secs_f64();
 
     let choosing = Instant::now();
-    let (chosen, verdict) = args.choose(&data, weights.as_deref(), seed, output)?;
-    let problem = complete(args.problem(chosen, seed), &data, seed, output)
-        .with_context(|| args.input.file.display().to_string())?;
+    let (problem, verdict) = args.choose(&data, weights.as_deref(), seed, output)?;
     let tuned = verdict.is_some() || problem.own != args.rivals.own();
     let seconds_tune = choosing.elapsed().as_secs_f64();
     let has_intercept = args.intercept || args.algorithm == Algorithm::Logistic;
@@ -226,7 +224,7 @@ impl TrainArgs {
         self.least_squares.map(Into::into)
     }
 
-    /// What was typed, and the rest by tuning. Logistic regression has one parameter, with a default; and nobody takes
+    /// What was typed, and the rest by tuning or, for the rivals, by a short search. Logistic regression has one parameter, with a default; and nobody takes
     /// the online learner to wait for a few hundred fits of the other.
     fn choose(
         &self,
@@ -234,18 +232,22 @@ impl TrainArgs {
         weights: Option<&[f64]>,
         seed: u64,
         output: Output,
-    ) -> Result<(Chosen, Option<Verdict>)> {
+    ) -> Result<(Problem, Option<Verdict>)> {
+        let in_file = || self.input.file.display().to_string();
         let typed = Typed {
             beta: self.beta,
             gamma: self.gamma,
             least_squares: self.least_squares(),
         };
         if self.algorithm != Algorithm::BaUbauc {
-            return Ok((typed.or_default(), None));
+            let problem = self.problem(typed.or_default(), seed);
+            let problem = complete(problem, data, seed, output).with_context(in_file)?;
+            return Ok((problem, None));
         }
         let how = (self.intercept, self.scale(), seed);
-        choose_parameters(typed, data, weights, how, output)
-            .with_context(|| self.input.file.display().to_string())
+        let (chosen, verdict) =
+            choose_parameters(typed, data, weights, how, output).with_context(in_file)?;
+        Ok((self.problem(chosen, seed), verdict))
     }
 
     fn problem(&self, chosen: Chosen, seed: u64) -> Problem {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::split::hold_out;
 use ubauc::metrics::auc;
+use ubauc::tune::most_tied;
 
 use super::{Algorithm, Problem};
 use crate::names::name_of;
@@ -21,10 +22,20 @@ const HELD_OUT: f64 = 0.2;
 pub(crate) struct Best {
     pub(crate) index: usize,
     pub(crate) auc: f64,
+    collapsed: bool,
+}
+
+/// What a problem led to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Judged {
+    /// On the examples held out.
+    pub(crate) auc: f64,
+    /// More training examples tied at λ than can be helped: the AUC is luck.
+    collapsed: bool,
 }
 
 /// Fits every problem to `train` and takes the one of the highest AUC on `held_out`, the first of those that are equal.
-/// A problem whose steps diverge is out. `goes_on` hears of every fit that is done; none if it ever says no.
+/// A problem whose steps diverge is out, and one whose model collapses wins against nothing else. `goes_on` hears of every fit that is done; none if it ever says no.
 pub(crate) fn best_of(
     problems: &[Problem],
     train: &Dataset,
@@ -32,7 +43,7 @@ pub(crate) fn best_of(
     goes_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Best>> {
     let stopped = AtomicBool::new(false);
-    let judged: Vec<Result<Option<f64>>> = problems
+    let judged: Vec<Result<Option<Judged>>> = problems
         .par_iter()
         .map(|problem| {
             if stopped.load(Ordering::Relaxed) {
@@ -48,22 +59,28 @@ pub(crate) fn best_of(
     }
     let mut best: Option<Best> = None;
     for (index, found) in judged.into_iter().enumerate() {
-        if let Some(auc) = found?
-            && best.is_none_or(|best| auc > best.auc)
-        {
-            best = Some(Best { index, auc });
+        let Some(Judged { auc, collapsed }) = found? else {
+            continue;
+        };
+        let better = |best: Best| (!collapsed, auc) > (!best.collapsed, best.auc);
+        if best.is_none_or(better) {
+            best = Some(Best {
+                index,
+                auc,
+                collapsed,
+            });
         }
     }
     best.context("no choice of parameters led to finite weights; scale the features")
         .map(Some)
 }
 
-/// AUC on `held_out` of what is learned from `train`; none if the steps diverge.
+/// How well `held_out` is ordered by what is learned from `train`; none if the steps diverge.
 pub(crate) fn judged(
     problem: &Problem,
     train: &Dataset,
     held_out: &Dataset,
-) -> Result<Option<f64>> {
+) -> Result<Option<Judged>> {
     let silent = Output {
         json: false,
         quiet: true,
@@ -80,7 +97,11 @@ pub(crate) fn judged(
     if scores.iter().any(|score| !score.is_finite()) {
         return Ok(None);
     }
-    Ok(Some(auc(&scores, held_out.positive())?.auc))
+    let most = || most_tied(train, None);
+    Ok(Some(Judged {
+        auc: auc(&scores, held_out.positive())?.auc,
+        collapsed: trained.tied.is_some_and(|tied| tied > most()),
+    }))
 }
 
 fn diverged(error: &anyhow::Error) -> bool {

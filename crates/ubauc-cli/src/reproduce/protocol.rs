@@ -184,8 +184,8 @@ impl Task<'_> {
             }
             Cow::Owned(_) => train,
         };
-        let auc = judged(&problem, &train, &test)?;
-        auc.context("the steps diverge")
+        let found = judged(&problem, &train, &test)?;
+        Ok(found.context("the steps diverge")?.auc)
     }
 
     fn seed(&self, k: usize) -> u64 {
