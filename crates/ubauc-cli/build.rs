@@ -10,7 +10,27 @@ fn main() {
         output.status.success().then(|| text.trim().to_string())
     };
     if let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) {
-        println!("cargo:rustc-env=UBAUC_COMMIT={commit}");
+        let changed = git(&[
+            "status",
+            "--porcelain",
+            "--untracked-files=no",
+            "..",
+            "../../experiments/*.toml",
+        ]);
+        let dirty = if changed.is_some_and(|c| !c.is_empty()) {
+            "-dirty"
+        } else {
+            ""
+        };
+        println!("cargo:rustc-env=UBAUC_COMMIT={commit}{dirty}");
+    }
+    for source in [
+        "src",
+        "../ubauc/src",
+        "../../experiments/table2.toml",
+        "../../experiments/table3.toml",
+    ] {
+        println!("cargo:rerun-if-changed={source}");
     }
     // A commit moves the branch that HEAD names and writes its log; without git nothing is watched.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists());

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::output::Output;
 
 pub(crate) use rivals::{Own, Passing};
-pub(crate) use search::{best_of, complete, judged, product};
+pub(crate) use search::{Best, Judged, best_of, complete, judged, product};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Algorithm {

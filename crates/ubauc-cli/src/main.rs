@@ -16,6 +16,7 @@ mod predict;
 mod progress;
 mod reproduce;
 mod scoring;
+mod side_by_side;
 mod train;
 mod training;
 mod tune;

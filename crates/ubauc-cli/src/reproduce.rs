@@ -22,9 +22,9 @@ use crate::args::WrongUsage;
 use crate::data::DirArg;
 use crate::input::at_least_one;
 use crate::output::Output;
-use config::{Column, Set};
+use config::{Column, Protocol, Set};
 use render::View;
-use state::{State, write_whole};
+use state::{Made, State, write_whole};
 
 /// What was typed after `ubauc reproduce`.
 #[derive(Debug, Args)]
@@ -68,7 +68,7 @@ struct Asked {
     /// Models to average [default: 25]
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     runs: Option<usize>,
-    /// Begin no further fit after so many minutes; the same command goes on later
+    /// Begin no further search or run after so many minutes; the same command goes on later
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     time_limit: Option<Duration>,
     /// Seed of the halves that many classes are split into [default: 1]
@@ -116,17 +116,29 @@ impl Asked {
     }
 
     /// What is there, in a directory that can be written to.
-    fn state<C: Serialize + for<'a> Deserialize<'a>>(
+    fn state<C: Made + Serialize + for<'a> Deserialize<'a>>(
         &self,
         file: &Path,
         table: &str,
     ) -> Result<State<C>> {
         std::fs::create_dir_all(&self.results)
             .with_context(|| format!("cannot make {}", self.results.display()))?;
-        if self.fresh {
-            return Ok(State::new(table));
-        }
         State::load(file, table)
+    }
+
+    /// The protocol with what was typed in place of what was written.
+    fn adjust(&self, protocol: &mut Protocol) {
+        protocol.runs = self.runs.unwrap_or(protocol.runs);
+        protocol.partition = self.partition.unwrap_or(protocol.partition);
+    }
+
+    /// Options that only Table 2 has.
+    fn refuse_runs(&self) -> Result<()> {
+        let typed = [("--runs", self.runs.is_some()), ("--folds", self.folds)];
+        match typed.iter().find(|(_, typed)| *typed) {
+            Some((option, _)) => Err(WrongUsage(format!("{option} is for table2")).into()),
+            None => Ok(()),
+        }
     }
 
     fn datasets<'a>(&self, of: &'a [Set]) -> Result<Vec<&'a Set>> {

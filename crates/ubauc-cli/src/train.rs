@@ -79,11 +79,11 @@ pub(crate) struct TrainArgs {
     /// ol-ubauc: maxabs]
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
-    /// Stop at this relative gap; logistic: at this gradient; ol-ubauc: when a pass changes the objective by less than
-    /// this share [default: 1e-6; logistic: 1e-8; ol-ubauc: 1e-7]
+    /// Stop at this relative gap; logistic: at this gradient; online learners: when a pass changes the objective by less
+    /// than this share [default: 1e-6; svm-or and svm: 1e-4; logistic: 1e-8; online learners: 1e-7]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<f64>,
-    /// Stop after so many Newton steps or rounds [default: 1000; logistic and bcd: 100]
+    /// Stop after so many Newton steps or rounds [default: 1000; svm-or: 2000; logistic and bcd: 100]
     #[arg(long, value_name = "N")]
     max_newton: Option<usize>,
     /// Judge the model on this file too: AUC with its 95 % interval
@@ -134,8 +134,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let seconds_read = started.elapsed().as_secs_f64();
 
     let choosing = Instant::now();
-    let (problem, verdict) = args.choose(&data, weights.as_deref(), seed, output)?;
-    let tuned = verdict.is_some() || problem.own != args.rivals.own();
+    let choice = args.choose(&data, weights.as_deref(), seed, output)?;
+    let problem = choice.problem;
     let seconds_tune = choosing.elapsed().as_secs_f64();
     let has_intercept = args.intercept || args.algorithm == Algorithm::Logistic;
     let start = initial.as_ref().map(|model| model.start(has_intercept));
@@ -182,11 +182,11 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         train_ci95,
         test_auc,
         model: args.model.clone(),
-        verdict,
+        verdict: choice.verdict,
         trace: trained.trace.take().filter(|_| args.trace),
         seconds: Seconds {
             read: seconds_read,
-            tune: tuned.then_some(seconds_tune),
+            tune: choice.searched.then_some(seconds_tune),
             solve: seconds_solve,
             total: started.elapsed().as_secs_f64(),
         },
@@ -196,6 +196,14 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         return Ok(());
     }
     output.report(&report)
+}
+
+/// What is fitted, and how it was come by.
+struct Choice {
+    problem: Problem,
+    /// By a search, which took time.
+    searched: bool,
+    verdict: Option<Verdict>,
 }
 
 impl TrainArgs {
@@ -232,7 +240,7 @@ impl TrainArgs {
         weights: Option<&[f64]>,
         seed: u64,
         output: Output,
-    ) -> Result<(Problem, Option<Verdict>)> {
+    ) -> Result<Choice> {
         let in_file = || self.input.file.display().to_string();
         let typed = Typed {
             beta: self.beta,
@@ -241,13 +249,21 @@ impl TrainArgs {
         };
         if self.algorithm != Algorithm::BaUbauc {
             let problem = self.problem(typed.or_default(), seed);
-            let problem = complete(problem, data, seed, output).with_context(in_file)?;
-            return Ok((problem, None));
+            let found = complete(problem, data, seed, output).with_context(in_file)?;
+            return Ok(Choice {
+                searched: found.is_some(),
+                problem: found.unwrap_or(problem),
+                verdict: None,
+            });
         }
         let how = (self.intercept, self.scale(), seed);
         let (chosen, verdict) =
             choose_parameters(typed, data, weights, how, output).with_context(in_file)?;
-        Ok((self.problem(chosen, seed), verdict))
+        Ok(Choice {
+            problem: self.problem(chosen, seed),
+            searched: verdict.is_some(),
+            verdict,
+        })
     }
 
     fn problem(&self, chosen: Chosen, seed: u64) -> Problem {

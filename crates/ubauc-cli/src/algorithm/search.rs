@@ -1,9 +1,6 @@
 //! The best of several problems by AUC on examples that none of them has learned from.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use anyhow::{Context, Result, bail};
-use rayon::prelude::*;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::split::hold_out;
 use ubauc::metrics::auc;
@@ -13,6 +10,7 @@ use super::{Algorithm, Problem};
 use crate::names::name_of;
 use crate::output::Output;
 use crate::progress::{Counted, FITS};
+use crate::side_by_side::side_by_side;
 
 /// The share of the examples that is held out.
 const HELD_OUT: f64 = 0.2;
@@ -21,8 +19,7 @@ const HELD_OUT: f64 = 0.2;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Best {
     pub(crate) index: usize,
-    pub(crate) auc: f64,
-    collapsed: bool,
+    pub(crate) judged: Judged,
 }
 
 /// What a problem led to.
@@ -32,47 +29,35 @@ pub(crate) struct Judged {
     pub(crate) auc: f64,
     /// More training examples tied at λ than can be helped: the AUC is luck.
     collapsed: bool,
+    /// The solver came as near to the optimum as was asked; nothing is promised of online learners.
+    pub(crate) converged: bool,
 }
 
 /// Fits every problem to `train` and takes the one of the highest AUC on `held_out`, the first of those that are equal.
-/// A problem whose steps diverge is out, and one whose model collapses wins against nothing else. `goes_on` hears of every fit that is done; none if it ever says no.
+/// A problem whose steps diverge is out, and one whose model collapses wins against nothing else. `tell` hears of every
+/// fit that is done.
 pub(crate) fn best_of(
     problems: &[Problem],
     train: &Dataset,
     held_out: &Dataset,
-    goes_on: &(dyn Fn() -> bool + Sync),
-) -> Result<Option<Best>> {
-    let stopped = AtomicBool::new(false);
-    let judged: Vec<Result<Option<Judged>>> = problems
-        .par_iter()
-        .map(|problem| {
-            if stopped.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let found = judged(problem, train, held_out);
-            stopped.fetch_or(!goes_on(), Ordering::Relaxed);
-            found
-        })
-        .collect();
-    if stopped.into_inner() {
-        return Ok(None);
-    }
+    tell: impl Fn() + Sync,
+) -> Result<Best> {
+    let found = side_by_side(problems, |problem| {
+        let found = judged(problem, train, held_out);
+        tell();
+        found
+    });
     let mut best: Option<Best> = None;
-    for (index, found) in judged.into_iter().enumerate() {
-        let Some(Judged { auc, collapsed }) = found? else {
+    for (index, found) in found.into_iter().enumerate() {
+        let Some(judged) = found? else {
             continue;
         };
-        let better = |best: Best| (!collapsed, auc) > (!best.collapsed, best.auc);
-        if best.is_none_or(better) {
-            best = Some(Best {
-                index,
-                auc,
-                collapsed,
-            });
+        let rank = |judged: Judged| (!judged.collapsed, judged.auc);
+        if best.is_none_or(|best| rank(judged) > rank(best.judged)) {
+            best = Some(Best { index, judged });
         }
     }
     best.context("no choice of parameters led to finite weights; scale the features")
-        .map(Some)
 }
 
 /// How well `held_out` is ordered by what is learned from `train`; none if the steps diverge.
@@ -97,10 +82,12 @@ pub(crate) fn judged(
     if scores.iter().any(|score| !score.is_finite()) {
         return Ok(None);
     }
-    let most = || most_tied(train, None);
     Ok(Some(Judged {
         auc: auc(&scores, held_out.positive())?.auc,
-        collapsed: trained.tied.is_some_and(|tied| tied > most()),
+        collapsed: trained
+            .tied
+            .is_some_and(|tied| tied > most_tied(train, None)),
+        converged: problem.algorithm.is_online() || trained.stop == "converged",
     }))
 }
 
@@ -112,16 +99,16 @@ fn diverged(error: &anyhow::Error) -> bool {
     error.chain().any(of_library)
 }
 
-/// What a rival needs and was not given, by a short search: a fifth of the examples is held out.
+/// What a rival needs and was not given, by a short search: a fifth of the examples is held out. None if it has all.
 pub(crate) fn complete(
     problem: Problem,
     data: &Dataset,
     seed: u64,
     output: Output,
-) -> Result<Problem> {
+) -> Result<Option<Problem>> {
     let missing = problem.missing();
     if missing.is_empty() {
-        return Ok(problem);
+        return Ok(None);
     }
     let grid = product(problem, &missing)?;
     let held_out = hold_out(data.positive(), HELD_OUT, seed).with_context(|| {
@@ -134,13 +121,8 @@ pub(crate) fn complete(
     let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
     let (train, judge) = (data.part(&kept)?, data.part(&held_out)?);
     let progress = Counted::new(output, grid.len() as u64, FITS);
-    let goes_on = || {
-        progress.one_more();
-        true
-    };
-    let best = best_of(&grid, &train, &judge, &goes_on)?;
+    let best = best_of(&grid, &train, &judge, || progress.one_more())?;
     drop(progress);
-    let best = best.context("nobody stops it")?;
     let chosen = grid[best.index];
     let parameters = chosen.parameters();
     let told: Vec<String> = missing
@@ -154,9 +136,9 @@ pub(crate) fn complete(
     output.note(format!(
         "note: {} chosen by AUC on a fifth of the examples ({:.4})",
         told.join(", "),
-        best.auc
+        best.judged.auc
     ));
-    Ok(chosen)
+    Ok(Some(chosen))
 }
 
 /// Every combination of the values, the first name varying slowest.

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use ubauc::data::scale::Scale;
 use ubauc::objective::ubauc::LeastSquares;
+use ubauc::solver::ol_ubauc::Step;
 
 use crate::algorithm::{Algorithm, Problem, product};
 use crate::data::catalogue::DataSet;
@@ -35,6 +36,7 @@ pub(super) struct Protocol {
     /// Of all that is random.
     pub(super) seed: u64,
     /// Of the halves of many classes.
+    #[serde(skip_serializing)] // of no effect on two; it is kept with the data
     pub(super) partition: u64,
     /// How features are scaled, unless the data set says otherwise.
     pub(super) scale: ScaleName,
@@ -70,6 +72,12 @@ pub(super) struct Column {
     pub(super) algorithm: String,
     #[serde(default)]
     pub(super) least_squares: LeastSquaresOf,
+    /// ol-ubauc: the step of Eq. (9) itself, without an average; otherwise what `ubauc train` does.
+    #[serde(default)]
+    pub(super) literal: bool,
+    /// Table 3: passes before it is given up that a learner stands still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) most_passes: Option<usize>,
     /// Numbers that are not searched for.
     #[serde(default)]
     pub(super) fixed: BTreeMap<String, f64>,
@@ -147,6 +155,30 @@ impl Config {
     }
 }
 
+impl Protocol {
+    /// In a sentence.
+    pub(super) fn told(&self) -> String {
+        let validation = 100.0 * self.validation;
+        let how = match self.folds {
+            Some(folds) => format!(
+                "{} models by repeated {folds}-fold cross-validation over all rows; parameters by AUC on {validation:.0} % \
+                 of what the first of them learns from, so that rows which others are judged on have had a say in them",
+                self.runs
+            ),
+            None => format!(
+                "{} models on random {:.0} % of the training part, parameters by AUC on a held-out {validation:.0} % of \
+                 it, AUC on the test part",
+                self.runs,
+                100.0 * self.share
+            ),
+        };
+        let (scale, seed, partition) = (self.scale.name(), self.seed, self.partition);
+        format!(
+            "{how}; scale {scale} unless told otherwise, seed {seed}, classes halved by partition {partition}."
+        )
+    }
+}
+
 impl Set {
     /// As the paper names it; whether the program knows it is another question.
     pub(super) fn known(&self) -> Option<&'static DataSet> {
@@ -162,6 +194,17 @@ impl Column {
         }
     }
 
+    /// Its passes and the number of its choices, for those who compare.
+    pub(super) fn told(&self) -> String {
+        let choices: usize = self.grid.values().map(Vec::len).product();
+        let plural = |n: usize| if n == 1 { "" } else { "es" };
+        let passes = self.fixed.get("passes").map_or(String::new(), |passes| {
+            let passes = *passes as usize;
+            format!("at most {passes} pass{}, ", plural(passes))
+        });
+        format!("{}: {passes}best of {choices}", self.name)
+    }
+
     /// Every combination of its grid, each checked.
     pub(super) fn problems(&self, protocol: &Protocol, scale: ScaleName) -> Result<Vec<Problem>> {
         let mut template = Problem::new(self.algorithm()?);
@@ -175,6 +218,13 @@ impl Column {
             LeastSquaresOf::Balanced => LeastSquares::Balanced,
         };
         template.online.seed = protocol.seed;
+        if self.literal {
+            if template.algorithm != Algorithm::OlUbauc {
+                bail!("'literal' is for ol-ubauc");
+            }
+            template.online.steps.step = Step::Sgd;
+            template.online.steps.average = None;
+        }
         let fixed = self.fixed.iter().map(|(name, value)| (name, vec![*value]));
         let lists: Vec<(&String, Vec<f64>)> = fixed
             .chain(

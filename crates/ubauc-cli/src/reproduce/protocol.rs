@@ -5,9 +5,10 @@
 //! 2. Run k learns with it from a random share of the training part and is judged on the test part.
 //!
 //! Or, as the papers that the protocol is taken from do it, by repeated cross-validation over all rows: run k learns from
-//! all folds but one and is judged on that one.
+//! all folds but one and is judged on that one. The search then sees rows that later runs are judged on, though it
+//! takes no more from them than the choice of a few parameters.
 //!
-//! Fits run side by side, each on its own; numbers do not depend on how many.
+//! Fits run side by side, each on one thread; numbers do not depend on how many.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,17 +16,17 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use rayon::prelude::*;
 use serde_json::{Value, json};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::split::{folds, hold_out, subset};
 
-use super::config::{Column, Protocol};
+use super::config::{Column, Protocol, ScaleName, Set};
 use super::sets::Split;
-use super::state::{Cell, commit};
-use crate::algorithm::{Problem, best_of, judged};
+use super::state::{Cell, Settings};
+use crate::algorithm::{Best, Judged, Problem, best_of, judged};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::side_by_side::side_by_side;
 
 /// How far a command may go, and who watches.
 pub(super) struct Watch {
@@ -67,27 +68,34 @@ pub(super) struct Task<'a> {
     pub(super) protocol: &'a Protocol,
 }
 
+/// How a cell is made, whatever the data are.
+pub(super) fn how(protocol: &Protocol, set: &Set, column: &Column) -> Value {
+    how_of(
+        protocol,
+        set.scale.unwrap_or(protocol.scale),
+        set.unit_rows,
+        column,
+    )
+}
+
+fn how_of(protocol: &Protocol, scale: ScaleName, unit_rows: bool, column: &Column) -> Value {
+    json!({"protocol": protocol, "scale": scale, "unit_rows": unit_rows, "column": column})
+}
+
 impl Task<'_> {
+    pub(super) fn key(&self) -> String {
+        format!("{}/{}", self.split.name, self.column.name)
+    }
+
     /// All that the numbers depend on.
-    pub(super) fn settings(&self) -> Value {
+    pub(super) fn settings(&self) -> Settings {
         let Split {
-            name,
-            stand_in,
-            train,
-            test,
-            scale,
-            unit_rows,
-        } = self.split;
-        let test = test.as_ref().map(|test| [test.n_pos(), test.n_neg()]);
-        json!({
-            "protocol": self.protocol,
-            "set": stand_in.as_ref().unwrap_or(name),
-            "scale": scale,
-            "unit_rows": unit_rows,
-            "train": [train.n_pos(), train.n_neg()],
-            "test": test,
-            "column": self.column,
-        })
+            scale, unit_rows, ..
+        } = *self.split;
+        Settings {
+            how: how_of(self.protocol, scale, unit_rows, self.column),
+            data: self.split.identity.clone(),
+        }
     }
 
     /// Work in entries that are still to be read.
@@ -107,8 +115,8 @@ impl Task<'_> {
         format!("{}, {}", self.split.name, self.column.name)
     }
 
-    /// The best of the grid, its AUC and how many were tried. None if the time is up first.
-    pub(super) fn choose(&self, watch: &Watch) -> Result<Option<(Problem, f64, usize)>> {
+    /// The best of the grid, how it was judged, and how many were tried.
+    pub(super) fn choose(&self, watch: &Watch) -> Result<(Problem, Judged, usize)> {
         let grid = self.grid()?;
         let (train, _) = &self.parts(0)?;
         let held_out = hold_out(
@@ -119,31 +127,25 @@ impl Task<'_> {
         let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
         let (learned, judge) = (train.part(&kept)?, train.part(&held_out)?);
         let (stored, name) = (self.split.stored(), self.name());
-        let goes_on = || {
-            watch.done(stored, &name);
-            !watch.time_is_up()
-        };
-        let Some(best) = best_of(&grid, &learned, &judge, &goes_on)? else {
-            return Ok(None);
-        };
-        Ok(Some((grid[best.index], best.auc, grid.len())))
+        let tell = || watch.done(stored, &name);
+        let Best { index, judged } = best_of(&grid, &learned, &judge, tell)?;
+        Ok((grid[index], judged, grid.len()))
     }
 
-    /// A cell with its parameters chosen, and no runs. None if the time is up first.
-    pub(super) fn search(&self, watch: &Watch) -> Result<Option<Cell>> {
+    /// A cell with its parameters chosen, and no runs.
+    pub(super) fn search(&self, watch: &Watch) -> Result<Cell> {
         let started = Instant::now();
-        let Some((problem, validation_auc, tried)) = self.choose(watch)? else {
-            return Ok(None);
-        };
-        Ok(Some(Cell {
+        let (problem, judged, tried) = self.choose(watch)?;
+        Ok(Cell {
             settings: self.settings(),
-            commit: commit(),
+            origins: Vec::new(),
             parameters: named(&problem),
-            validation_auc,
+            validation_auc: judged.auc,
             tried,
             auc: Vec::new(),
+            unconverged: 0,
             seconds: started.elapsed().as_secs_f64(),
-        }))
+        })
     }
 
     /// Makes the next runs of a cell, as many as there are threads.
@@ -152,16 +154,16 @@ impl Task<'_> {
         let problem = self.chosen(cell)?;
         let first = cell.auc.len();
         let last = runs.min(first + rayon::current_num_threads().max(1));
-        let found: Vec<Result<f64>> = (first..last)
-            .into_par_iter()
-            .map(|k| {
-                let auc = self.run(problem, k);
-                watch.done(self.split.stored(), &self.name());
-                auc.with_context(|| format!("run {}", k + 1))
-            })
-            .collect();
-        for auc in found {
-            cell.auc.push(auc?);
+        let numbers: Vec<usize> = (first..last).collect();
+        let found = side_by_side(&numbers, |&k| {
+            let found = self.run(problem, k);
+            watch.done(self.split.stored(), &self.name());
+            found.with_context(|| format!("run {}", k + 1))
+        });
+        for judged in found {
+            let judged = judged?;
+            cell.auc.push(judged.auc);
+            cell.unconverged += usize::from(!judged.converged);
         }
         cell.seconds += started.elapsed().as_secs_f64();
         Ok(())
@@ -174,7 +176,7 @@ impl Task<'_> {
         found.context("the parameters of the results are not in the grid; --fresh makes them anew")
     }
 
-    fn run(&self, mut problem: Problem, k: usize) -> Result<f64> {
+    fn run(&self, mut problem: Problem, k: usize) -> Result<Judged> {
         problem.online.seed = self.seed(k);
         let (train, test) = self.parts(k)?;
         let train = match &test {
@@ -184,8 +186,7 @@ impl Task<'_> {
             }
             Cow::Owned(_) => train,
         };
-        let found = judged(&problem, &train, &test)?;
-        Ok(found.context("the steps diverge")?.auc)
+        judged(&problem, &train, &test)?.context("the steps diverge")
     }
 
     fn seed(&self, k: usize) -> u64 {

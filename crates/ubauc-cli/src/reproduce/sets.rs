@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use serde_json::{Value, json};
 use ubauc::data::dataset::{Dataset, Examples};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::{Csr, Rows};
@@ -19,10 +20,10 @@ use crate::scoring::ClassSides;
 pub(super) struct Split {
     /// As the paper names it.
     pub(super) name: String,
-    /// The set that was read, if it is another.
-    pub(super) stand_in: Option<String>,
     pub(super) scale: ScaleName,
     pub(super) unit_rows: bool,
+    /// Which rows these are, and how they were split.
+    pub(super) identity: Value,
     /// All of it, if it is judged by cross-validation.
     pub(super) train: Dataset,
     pub(super) test: Option<Dataset>,
@@ -78,7 +79,7 @@ impl Found {
             Files::Halves(path) => {
                 let all = two_classes(load(path)?, protocol)?.0;
                 if protocol.folds.is_some() {
-                    return Ok(self.whole(set, protocol, all));
+                    return Ok(self.split(set, protocol, all, None));
                 }
                 let first = subset(all.rows().len(), 0.5, protocol.seed)?;
                 let second: Vec<bool> = first.iter().map(|f| !f).collect();
@@ -92,26 +93,38 @@ impl Found {
                 let judged =
                     Dataset::new(judged.rows, labels, judged.names).with_context(in_file)?;
                 if protocol.folds.is_some() {
-                    return Ok(self.whole(set, protocol, joined(&learned, &judged)?));
+                    let all = joined(&learned, &judged)?;
+                    return Ok(self.split(set, protocol, all, None));
                 }
                 (learned, judged)
             }
         };
-        Ok(Split {
-            test: Some(test),
-            ..self.whole(set, protocol, train)
-        })
+        Ok(self.split(set, protocol, train, Some(test)))
     }
 
-    /// Without a part to judge by.
-    fn whole(&self, set: &Set, protocol: &Protocol, train: Dataset) -> Split {
+    fn split(
+        &self,
+        set: &Set,
+        protocol: &Protocol,
+        train: Dataset,
+        test: Option<Dataset>,
+    ) -> Split {
+        let halved = train.class_names()[1].contains("partition");
+        let identity = json!({
+            "set": self.set,
+            "partition": halved.then_some(protocol.partition),
+            "train": [train.n_pos(), train.n_neg()],
+            "test": test.as_ref().map(|test| [test.n_pos(), test.n_neg()]),
+            "dim": train.rows().cols(),
+            "fingerprint": fingerprint([Some(&train), test.as_ref()]),
+        });
         Split {
             name: set.name.clone(),
-            stand_in: (self.set != set.name).then(|| self.set.clone()),
             scale: set.scale.unwrap_or(protocol.scale),
             unit_rows: set.unit_rows,
+            identity,
             train,
-            test: None,
+            test,
         }
     }
 
@@ -173,6 +186,26 @@ fn joined(first: &Dataset, second: &Dataset) -> Result<Dataset> {
         names: first.class_names().clone(),
     };
     Ok(Dataset::new(rows, labels, first.names().to_vec())?)
+}
+
+/// A number that labels and features of another data set are most unlikely to have: FNV-1a over their bits.
+fn fingerprint(parts: [Option<&Dataset>; 2]) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |word: u64| {
+        for byte in word.to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for data in parts.into_iter().flatten() {
+        for (i, positive) in data.positive().iter().enumerate() {
+            add(u64::from(*positive));
+            for (j, x) in data.rows().row(i).entries().filter(|(_, x)| *x != 0.0) {
+                add(j as u64);
+                add(x.to_bits());
+            }
+        }
+    }
+    format!("{hash:016x}")
 }
 
 fn two_classes(examples: Examples, protocol: &Protocol) -> Result<(Dataset, ClassSides)> {

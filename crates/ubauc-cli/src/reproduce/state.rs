@@ -1,7 +1,8 @@
 //! What is finished, in a file that every run goes on with.
 //!
-//! A cell holds with what settings it was made; under other settings it is made anew. Run k is the same whatever ran
-//! before it, so that a cell of three runs becomes one of twenty-five by the other twenty-two.
+//! A cell holds with what settings and from what data it was made; under others it is made anew, and the old one stays
+//! until the new one is whole. Run k is the same whatever ran before it, so that a cell of three runs becomes one of
+//! twenty-five by the other twenty-two.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,22 +19,29 @@ const FORMAT: &str = "ubauc reproduce 1";
 pub(super) struct State<C> {
     format: String,
     /// What is measured.
-    pub(super) table: String,
-    /// How it was last called.
-    pub(super) command: String,
-    /// Processor, cores, system.
-    pub(super) machine: String,
-    /// By data set and column, as `a9a/opauc`.
+    table: String,
+    /// Who made the cells; they refer to it by number, from 0.
+    pub(super) origins: Vec<Origin>,
+    /// Whole ones, by data set and column, as `a9a/opauc`.
     pub(super) cells: BTreeMap<String, C>,
+    /// Those that are being made.
+    pub(super) unfinished: BTreeMap<String, C>,
+}
+
+/// A program, a machine, a command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    commit: String,
+    pub(super) machine: String,
+    command: String,
 }
 
 /// One cell of Table 2.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Cell {
     /// All that its numbers depend on.
-    pub(super) settings: Value,
-    /// The program that made it.
-    pub(super) commit: String,
+    pub(super) settings: Settings,
+    pub(super) origins: Vec<usize>,
     /// What was chosen.
     pub(super) parameters: BTreeMap<String, Value>,
     /// AUC of the choice on the part that parameters are judged on.
@@ -42,29 +50,38 @@ pub(super) struct Cell {
     pub(super) tried: usize,
     /// Test AUC of every run.
     pub(super) auc: Vec<f64>,
+    /// Runs whose solver stopped before its tolerance.
+    pub(super) unconverged: usize,
     /// Spent on the search and on all runs, by the clock.
     pub(super) seconds: f64,
 }
 
+/// How a cell is made, and from what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Settings {
+    pub(super) how: Value,
+    pub(super) data: Value,
+}
+
 /// Something that knows its settings.
 pub(super) trait Made {
-    fn settings(&self) -> &Value;
+    fn settings(&self) -> &Settings;
 }
 
 impl Made for Cell {
-    fn settings(&self) -> &Value {
+    fn settings(&self) -> &Settings {
         &self.settings
     }
 }
 
-impl<C: Serialize + for<'a> Deserialize<'a>> State<C> {
+impl<C: Made + Serialize + for<'a> Deserialize<'a>> State<C> {
     pub(super) fn new(table: &str) -> Self {
         State {
             format: FORMAT.to_string(),
             table: table.to_string(),
-            command: command(),
-            machine: machine(),
+            origins: Vec::new(),
             cells: BTreeMap::new(),
+            unfinished: BTreeMap::new(),
         }
     }
 
@@ -81,29 +98,47 @@ impl<C: Serialize + for<'a> Deserialize<'a>> State<C> {
         };
         let of_file = || {
             let path = path.display();
-            format!("{path} holds no results of `ubauc reproduce {table}`; --fresh replaces it")
+            format!(
+                "{path} holds no results of `ubauc reproduce` for {table}; --results names another directory"
+            )
         };
-        let mut state: Self = serde_json::from_str(&text).with_context(of_file)?;
+        let state: Self = serde_json::from_str(&text).with_context(of_file)?;
         if state.format != FORMAT || state.table != table {
             bail!(of_file());
         }
-        state.command = command();
-        state.machine = machine();
         Ok(state)
     }
 
-    /// Drops a cell that was made with other settings.
-    pub(super) fn forget_unless(&mut self, key: &str, settings: &Value)
-    where
-        C: Made,
-    {
-        if self
-            .cells
-            .get(key)
-            .is_some_and(|cell| cell.settings() != settings)
-        {
-            self.cells.remove(key);
+    /// A whole cell that was made so.
+    pub(super) fn whole(&self, key: &str, settings: &Settings) -> Option<&C> {
+        let cell = self.cells.get(key);
+        cell.filter(|cell| cell.settings() == settings)
+    }
+
+    /// One that was begun so.
+    pub(super) fn begun(&self, key: &str, settings: &Settings) -> Option<&C> {
+        let cell = self.unfinished.get(key);
+        cell.filter(|cell| cell.settings() == settings)
+    }
+
+    /// It is whole.
+    pub(super) fn finish(&mut self, key: &str, cell: C) {
+        self.unfinished.remove(key);
+        self.cells.insert(key.to_string(), cell);
+    }
+
+    /// The number of this program, machine and command.
+    pub(super) fn origin(&mut self) -> usize {
+        let origin = Origin {
+            commit: option_env!("UBAUC_COMMIT").unwrap_or("unknown").to_string(),
+            machine: machine(),
+            command: command(),
+        };
+        if let Some(at) = self.origins.iter().position(|known| *known == origin) {
+            return at;
         }
+        self.origins.push(origin);
+        self.origins.len() - 1
     }
 
     /// Replaces the file at once: whoever stops the program finds the old or the new.
@@ -130,11 +165,6 @@ fn command() -> String {
         .chain(words)
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-/// The commit that the program was built from.
-pub(super) fn commit() -> String {
-    option_env!("UBAUC_COMMIT").unwrap_or("unknown").to_string()
 }
 
 fn machine() -> String {

@@ -5,13 +5,14 @@ use anyhow::Result;
 use super::config::Config;
 use super::render::{SizeTableView, SizeView};
 use super::sets::find_or_fetch;
+use super::table2::EXPERIMENT;
 use super::{Asked, publish};
 use crate::output::Output;
 
-const EXPERIMENT: &str = include_str!("../../../../experiments/table2.toml");
-
 pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
-    let config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
+    asked.refuse_runs()?;
+    let mut config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
+    asked.adjust(&mut config.protocol);
     let dir = asked.data.path();
     let mut sizes = Vec::new();
     for set in asked.datasets(&config.datasets)? {

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::config::{Column, Config, Set};
+use super::config::{Column, Config, Protocol, Set};
 use super::paper;
-use super::protocol::{Task, Watch, mean_and_std};
+use super::protocol::{Task, Watch, how, mean_and_std};
 use super::render::{CellView, TableView};
-use super::sets::{Split, find_or_fetch};
+use super::sets::{Split, find, find_or_fetch};
 use super::state::{Cell, State};
 use super::{Asked, publish};
 use crate::output::Output;
 
 /// The grids and choices of the published results.
-const EXPERIMENT: &str = include_str!("../../../../experiments/table2.toml");
+pub(super) const EXPERIMENT: &str = include_str!("../../../../experiments/table2.toml");
 /// As the papers of OPAUC and SOLAM have it, five times.
 const FOLDS: u32 = 5;
 /// A cell that takes long is saved at least this often.
@@ -24,39 +24,29 @@ const SAVE_EVERY: Duration = Duration::from_secs(5);
 
 pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
     let mut config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
-    config.protocol.runs = asked.runs.unwrap_or(config.protocol.runs);
-    config.protocol.partition = asked.partition.unwrap_or(config.protocol.partition);
-    let name = if asked.folds {
-        "table2-folds"
-    } else {
-        "table2"
-    };
-    config.protocol.folds = if asked.folds {
-        Some(FOLDS)
-    } else {
-        config.protocol.folds
-    };
+    asked.adjust(&mut config.protocol);
+    let mut name = "table2";
+    if asked.folds {
+        config.protocol.folds = Some(FOLDS);
+        name = "table2-folds";
+    }
     let file = asked.file(&format!("{name}.json"));
     let mut state: State<Cell> = asked.state(&file, name)?;
     let sets = asked.datasets(&config.datasets)?;
     let columns = asked.columns(&config.columns)?;
-    let splits = read_all(&sets, asked, &config, output)?;
-    let failed = fill(
-        &mut state,
-        &file,
-        (&splits, &columns),
-        &config,
+    let splits = read_all(&sets, asked, &config.protocol, output)?;
+    let table = Table {
+        config: &config,
         asked,
-        output,
-    )?;
-
-    let asked_for = view(&state, (&sets, &columns), &splits, &config, &failed);
-    let all: (Vec<&Set>, Vec<&Column>) = (
-        config.datasets.iter().collect(),
-        config.columns.iter().collect(),
-    );
-    let whole = view(&state, (&all.0, &all.1), &splits, &config, &failed);
+        splits: &splits,
+    };
+    let failed = table.fill(&mut state, &file, &columns, output)?;
     state.save(&file)?;
+
+    let all_sets: Vec<&Set> = config.datasets.iter().collect();
+    let all_columns: Vec<&Column> = config.columns.iter().collect();
+    let asked_for = table.view(&state, &sets, &columns, &failed);
+    let whole = table.view(&state, &all_sets, &all_columns, &failed);
     publish(&asked_for, &whole, &file, output)?;
     match failed.len() {
         0 => Ok(()),
@@ -67,10 +57,10 @@ pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
     }
 }
 
-fn read_all(
+pub(super) fn read_all(
     sets: &[&Set],
     asked: &Asked,
-    config: &Config,
+    protocol: &Protocol,
     output: Output,
 ) -> Result<BTreeMap<String, Split>> {
     let dir = asked.data.path();
@@ -79,7 +69,7 @@ fn read_all(
     for set in sets {
         match find_or_fetch(&dir, set, fetches, output) {
             Some(found) => {
-                splits.insert(set.name.clone(), found.read(set, &config.protocol)?);
+                splits.insert(set.name.clone(), found.read(set, protocol)?);
             }
             None => output.note(format!(
                 "note: {} is not in {}; its cells stay empty",
@@ -97,104 +87,171 @@ fn read_all(
     Ok(splits)
 }
 
-/// Makes the cells that are not there. What fails is told, and the others go on.
-fn fill(
-    state: &mut State<Cell>,
-    file: &Path,
-    (splits, columns): (&BTreeMap<String, Split>, &[&Column]),
-    config: &Config,
-    asked: &Asked,
-    output: Output,
-) -> Result<BTreeMap<String, String>> {
-    let runs = config.protocol.runs;
-    let tasks: Vec<(String, Task<'_>)> = config
-        .datasets
-        .iter()
-        .filter_map(|set| splits.get(&set.name))
-        .flat_map(|split| {
-            columns.iter().map(move |column| {
-                let protocol = &config.protocol;
-                let task = Task {
+struct Table<'a> {
+    config: &'a Config,
+    asked: &'a Asked,
+    splits: &'a BTreeMap<String, Split>,
+}
+
+impl Table<'_> {
+    /// Makes the cells that are not there. What fails is told, and the others go on.
+    fn fill(
+        &self,
+        state: &mut State<Cell>,
+        file: &Path,
+        columns: &[&Column],
+        output: Output,
+    ) -> Result<BTreeMap<String, String>> {
+        let protocol = &self.config.protocol;
+        let runs = protocol.runs;
+        let sets = self.config.datasets.iter();
+        let splits = sets.filter_map(|set| self.splits.get(&set.name));
+        let tasks: Vec<Task<'_>> = splits
+            .flat_map(|split| {
+                columns.iter().map(move |column| Task {
                     split,
                     column,
                     protocol,
-                };
-                (format!("{}/{}", split.name, column.name), task)
+                })
             })
-        })
-        .collect();
-    let mut work = 0;
-    for (key, task) in &tasks {
-        state.forget_unless(key, &task.settings());
-        work += task.work(state.cells.get(key), runs)?;
-    }
-    if work == 0 {
-        output.note(format!(
-            "note: all cells are in {}; --fresh makes them anew",
-            file.display()
-        ));
-    }
-    let watch = Watch::new(asked.deadline(), work, output);
-    let mut failed = BTreeMap::new();
-    for (key, task) in &tasks {
-        if watch.time_is_up() {
-            break;
-        }
-        if state
-            .cells
-            .get(key)
-            .is_some_and(|cell| cell.auc.len() >= runs)
-        {
-            continue;
-        }
-        match make(state, file, (key, task), runs, &watch) {
-            Ok(true) => output.note(told(&state.cells[key], task)),
-            Ok(false) => {}
-            Err(error) => {
-                output.note(format!("warning: {key}: {error:#}"));
-                failed.insert(key.clone(), format!("{error:#}"));
+            .collect();
+        let mut to_make: Vec<(&Task<'_>, Option<Cell>)> = Vec::new();
+        let mut work = 0;
+        for task in &tasks {
+            let start = self.start(state, task);
+            if start.as_ref().is_none_or(|cell| cell.auc.len() < runs) {
+                work += task.work(start.as_ref(), runs)?;
+                to_make.push((task, start));
             }
         }
+        if to_make.is_empty() {
+            output.note(format!(
+                "note: all cells are in {}; --fresh makes them anew",
+                file.display()
+            ));
+        }
+        let watch = Watch::new(self.asked.deadline(), work, output);
+        let mut failed = BTreeMap::new();
+        for (task, start) in to_make {
+            if watch.time_is_up() {
+                output.note("note: the time is up; the same command goes on from here");
+                break;
+            }
+            let key = task.key();
+            match make(state, file, (task, start), runs, &watch) {
+                Ok(true) => output.note(told(&state.cells[&key], task)),
+                Ok(false) => {}
+                Err(error) => {
+                    output.note(format!("warning: {key}: {error:#}"));
+                    failed.insert(key, format!("{error:#}"));
+                }
+            }
+        }
+        Ok(failed)
     }
-    if watch.time_is_up() {
-        output.note("note: the time is up; the same command goes on from here");
+
+    /// What a cell goes on from.
+    fn start(&self, state: &State<Cell>, task: &Task<'_>) -> Option<Cell> {
+        if self.asked.fresh {
+            return None;
+        }
+        let (key, settings) = (task.key(), task.settings());
+        let begun = state.begun(&key, &settings);
+        let whole = state.whole(&key, &settings);
+        let more = |cell: &&Cell| cell.auc.len();
+        begun.into_iter().chain(whole).max_by_key(more).cloned()
     }
-    Ok(failed)
+
+    fn view(
+        &self,
+        state: &State<Cell>,
+        sets: &[&Set],
+        columns: &[&Column],
+        failed: &BTreeMap<String, String>,
+    ) -> TableView {
+        let protocol = &self.config.protocol;
+        let mut cells = Vec::new();
+        for set in sets {
+            for column in columns {
+                let key = format!("{}/{}", set.name, column.name);
+                let so = |cell: &&Cell| cell.settings.how == how(protocol, set, column);
+                let cell = state.cells.get(&key).filter(so);
+                let (mean, std) = cell.map_or((None, None), |cell| mean_and_std(&cell.auc));
+                let paper = paper::auc(&set.name, &column.name);
+                let mut view = CellView::new(&set.name, &column.name, mean, std, paper);
+                view.wanted_runs = protocol.runs;
+                if let Some(cell) = cell {
+                    view.runs = cell.auc.len();
+                    view.wanted_runs = view.wanted_runs.max(view.runs);
+                    view.parameters.clone_from(&cell.parameters);
+                    view.seconds = cell.seconds;
+                }
+                view.note = match (failed.get(&key), cell, state.cells.get(&key)) {
+                    (Some(error), ..) => Some(error.clone()),
+                    (None, Some(cell), _) if cell.unconverged > 0 => Some(format!(
+                        "{} of {} runs stopped before the tolerance",
+                        cell.unconverged,
+                        cell.auc.len()
+                    )),
+                    (None, Some(_), _) => None,
+                    (None, None, Some(_)) => Some("made with other settings".to_string()),
+                    (None, None, None) if find(&self.asked.data.path(), set).is_none() => {
+                        Some("no data".to_string())
+                    }
+                    (None, None, None) => Some("not run".to_string()),
+                };
+                cells.push(view);
+            }
+        }
+        let mut notes = vec![protocol.told()];
+        notes.push(
+            columns
+                .iter()
+                .map(|column| column.told())
+                .collect::<Vec<_>>()
+                .join("; "),
+        );
+        notes.extend(sets.iter().filter_map(|set| {
+            let note = set.note.as_ref()?;
+            Some(format!("{}: {note}", set.name))
+        }));
+        TableView::new("Test AUC, ours beside the paper's Table 2", cells, notes)
+    }
 }
 
 /// Searches and runs, saving as it goes. False if the time is up first.
 fn make(
     state: &mut State<Cell>,
     file: &Path,
-    (key, task): (&str, &Task<'_>),
+    (task, start): (&Task<'_>, Option<Cell>),
     runs: usize,
     watch: &Watch,
 ) -> Result<bool> {
-    if !state.cells.contains_key(key) {
-        let Some(cell) = task.search(watch)? else {
-            return Ok(false);
-        };
-        state.cells.insert(key.to_string(), cell);
+    let (key, origin) = (task.key(), state.origin());
+    let mut cell = match start {
+        Some(cell) => cell,
+        None => task.search(watch)?,
+    };
+    if !cell.origins.contains(&origin) {
+        cell.origins.push(origin);
     }
     let mut saved = Instant::now();
-    loop {
-        let Some(cell) = state.cells.get_mut(key) else {
-            return Ok(false);
-        };
-        if cell.auc.len() >= runs {
-            state.save(file)?;
-            return Ok(true);
-        }
+    while cell.auc.len() < runs {
         if watch.time_is_up() {
+            state.unfinished.insert(key, cell);
             state.save(file)?;
             return Ok(false);
         }
-        task.next_runs(cell, runs, watch)?;
+        task.next_runs(&mut cell, runs, watch)?;
         if saved.elapsed() >= SAVE_EVERY {
+            state.unfinished.insert(key.clone(), cell.clone());
             state.save(file)?;
             saved = Instant::now();
         }
     }
+    state.finish(&key, cell);
+    state.save(file)?;
+    Ok(true)
 }
 
 /// One line for a cell that is done.
@@ -210,64 +267,4 @@ fn told(cell: &Cell, task: &Task<'_>) -> String {
         std.unwrap_or(0.0),
         cell.seconds
     )
-}
-
-fn view(
-    state: &State<Cell>,
-    (sets, columns): (&[&Set], &[&Column]),
-    splits: &BTreeMap<String, Split>,
-    config: &Config,
-    failed: &BTreeMap<String, String>,
-) -> TableView {
-    let mut cells = Vec::new();
-    for set in sets {
-        for column in columns {
-            let key = format!("{}/{}", set.name, column.name);
-            let cell = state.cells.get(&key);
-            let (mean, std) = cell.map_or((None, None), |cell| mean_and_std(&cell.auc));
-            let paper = paper::auc(&set.name, &column.name);
-            let mut view = CellView::new(&set.name, &column.name, mean, std, paper);
-            view.wanted_runs = config.protocol.runs;
-            if let Some(cell) = cell {
-                view.runs = cell.auc.len();
-                view.wanted_runs = view.wanted_runs.max(view.runs);
-                view.parameters.clone_from(&cell.parameters);
-                view.seconds = cell.seconds;
-            }
-            view.note = match (failed.get(&key), cell) {
-                (Some(error), _) => Some(error.clone()),
-                (None, None) if !splits.contains_key(&set.name) => Some("no data".to_string()),
-                (None, None) => Some("not run".to_string()),
-                _ => None,
-            };
-            cells.push(view);
-        }
-    }
-    let protocol = &config.protocol;
-    let mut notes = vec![format!(
-        "{}; scale {} unless told otherwise, seed {}, classes halved by partition {}.",
-        match protocol.folds {
-            Some(folds) => format!(
-                "{} models by repeated {folds}-fold cross-validation over all rows, parameters by AUC on a held-out \
-                 {:.0} % of what the first learns from",
-                protocol.runs,
-                100.0 * protocol.validation
-            ),
-            None => format!(
-                "{} models on random {:.0} % of the training part, parameters by AUC on a held-out {:.0} % of it, \
-                 AUC on the test part",
-                protocol.runs,
-                100.0 * protocol.share,
-                100.0 * protocol.validation
-            ),
-        },
-        protocol.scale.name(),
-        protocol.seed,
-        protocol.partition,
-    )];
-    notes.extend(sets.iter().filter_map(|set| {
-        let note = set.note.as_ref()?;
-        Some(format!("{}: {note}", set.name))
-    }));
-    TableView::new("Test AUC, ours beside the paper's Table 2", cells, notes)
 }

@@ -79,9 +79,9 @@ impl Passes {
 pub struct PassPoint {
     /// From 1.
     pub pass: usize,
-    /// P after it, of the weights that would be saved, with the best λ.
+    /// What is minimised, after it, at the weights that would be saved; P of ol-UBAUC with the best λ.
     pub objective: f64,
-    /// Their AUC on the training data, by sample weights if there are any.
+    /// Their AUC on the training data, by sample weights where the learner knows them.
     pub auc: f64,
 }
 
@@ -148,6 +148,10 @@ pub fn fit(
             let mut weights = look.weights;
             for (j, w) in weights.iter_mut().enumerate() {
                 *w /= given.divisors.map_or(1.0, |divisors| divisors[j]);
+            }
+            if weights.iter().any(|w| !w.is_finite()) {
+                let what = "weights of features this small are not finite; scale the features";
+                return Err(Error::Numerical { what });
             }
             return Ok(Fit {
                 weights,
