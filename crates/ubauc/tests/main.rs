@@ -1,6 +1,7 @@
 //! Tests of the library from outside, one binary.
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop
 
+mod guide;
 mod metrics;
 mod online;
 mod oracle;
