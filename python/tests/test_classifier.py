@@ -86,6 +86,27 @@ def test_weights_are_repetitions(dense):
     np.testing.assert_array_equal(by_class.coef_, by_sample.coef_)
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [-1.0, 1.0], [3, 7], [False, True], ["no", "yes"], np.array([1, 2], dtype=np.uint8)],
+    ids=str,
+)
+def test_classes_of_any_kind(labels, dense):
+    X, y = dense
+    names = np.asarray(labels)[(y == 1).astype(int)]
+    clf = UBAUCClassifier(**FIXED).fit(X, names)
+    np.testing.assert_array_equal(clf.classes_, labels)
+    assert clf.classes_.dtype == clf.predict(X).dtype == names.dtype
+    np.testing.assert_array_equal(clf.coef_, UBAUCClassifier(**FIXED).fit(X, y).coef_)
+    assert clf.score(X, names) == roc_auc_score(names == labels[1], clf.decision_function(X))
+
+
+def test_numbers_that_are_no_classes(dense):
+    X, y = dense
+    with pytest.raises(ValueError, match="continuous"):
+        UBAUCClassifier(**FIXED).fit(X, y + 0.5)
+
+
 def test_auto_chooses_and_tells(dense):
     X, y = dense
     clf = UBAUCClassifier(random_state=0).fit(X, y)

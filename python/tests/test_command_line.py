@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import write_svmlight
+from svmlight_text import write_svmlight
 from ubauc import UBAUCClassifier, load_svmlight
 
 CASES = {

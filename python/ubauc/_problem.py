@@ -61,6 +61,7 @@ class Solution:
     dual: float | None = None
     gap: float | None = None
     tied: int | None = None
+    collapsed: bool = False
     stop: str | None = None
     # As the model file has it: the interval of thresholds, with the offset.
     interval: list[float] | None = None
@@ -182,21 +183,21 @@ def _solve(estimator, problem, params):
         n=problem.positive.size,
         eta0=found.get("eta0"),
         seed=params["seed"],
-        trace={**found["trace"], "most_tied": found["most_tied"]},
+        trace=found["trace"],
+        collapsed=found["collapsed"],
         tuned=None if tuned is None else json.loads(tuned),
     )
 
 
 def _warn(estimator, problem, solution, params):
     """What a user should do something about."""
-    most = solution.trace.pop("most_tied")
     n = sum(problem.counts())
     tied = solution.tied
     if not solution.weights.any():
         what = "all weights are 0, and every example has the same score"
     elif tied == n:
         what = "every example is tied at the threshold, and the order of the scores means nothing"
-    elif tied > most:
+    elif solution.collapsed:
         what = f"{tied} of {n} examples are tied at the threshold: the model has collapsed"
     else:
         what = None

@@ -70,7 +70,7 @@ pub(crate) fn fit_batch<'py>(
     let (x, positive) = (x.slices()?, positive.as_slice()?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let (kind, scale) = (params.least_squares()?, params.scale()?);
-    let (fit, used, tuned, most) = detached(py, params.n_jobs, || {
+    let (fit, used, tuned, collapsed) = detached(py, params.n_jobs, || {
         let data = x.dataset(positive, params.classes.clone())?;
         let (used, tuned) = params.choose(&data, weights, kind, scale)?;
         let tell = |p: &TracePoint| params.tell(p.newton, p.objective, p.gap);
@@ -82,7 +82,8 @@ pub(crate) fn fit_batch<'py>(
             progress: Some(&tell),
         };
         let fit = ba_ubauc::fit(&data, &given, &used)?;
-        Ok((fit, used, tuned, most_tied(&data, weights)))
+        let collapsed = collapsed(&data, weights, fit.tied);
+        Ok((fit, used, tuned, collapsed))
     })?;
     let answer = PyDict::new(py);
     answer.set_item("weights", fit.weights.to_pyarray(py))?;
@@ -92,7 +93,7 @@ pub(crate) fn fit_batch<'py>(
     answer.set_item("dual", fit.dual)?;
     answer.set_item("gap", fit.gap)?;
     answer.set_item("tied", fit.tied)?;
-    answer.set_item("most_tied", most)?;
+    answer.set_item("collapsed", collapsed)?;
     answer.set_item("n_iter", fit.newton)?;
     answer.set_item(
         "stop",
@@ -122,8 +123,8 @@ pub(crate) fn fit_batch<'py>(
             _ => None,
         },
     )?;
-    let collapsed = matches!(tuned, Tuning::Collapsed);
-    answer.set_item("every_beta_collapsed", collapsed)?;
+    let every = matches!(tuned, Tuning::Collapsed);
+    answer.set_item("every_beta_collapsed", every)?;
     Ok(answer)
 }
 
@@ -146,7 +147,7 @@ pub(crate) fn fit_online<'py>(
         tolerance: params.tolerance,
         shuffle: Some(params.seed),
     };
-    let (fit, used, most) = detached(py, params.n_jobs, || {
+    let (fit, used, collapsed) = detached(py, params.n_jobs, || {
         let data = x.dataset(positive, params.classes.clone())?;
         let tell = |p: &PassPoint| params.tell(p.pass, p.objective, Some(p.auc));
         let divisors = divisors(scale, &data, weights)?;
@@ -160,7 +161,8 @@ pub(crate) fn fit_online<'py>(
             used.eta0 = eta0::choose(&data, &given, &used, params.seed)?;
         }
         let fit = passes::fit(&data, &given, &used, &passes)?;
-        Ok((fit, used, most_tied(&data, weights)))
+        let collapsed = collapsed(&data, weights, fit.tied);
+        Ok((fit, used, collapsed))
     })?;
     let answer = PyDict::new(py);
     answer.set_item("weights", fit.weights.to_pyarray(py))?;
@@ -168,7 +170,7 @@ pub(crate) fn fit_online<'py>(
     answer.set_item("lambda", fit.lambda.map(|l| l + fit.intercept))?;
     answer.set_item("objective", fit.objective)?;
     answer.set_item("tied", fit.tied)?;
-    answer.set_item("most_tied", most)?;
+    answer.set_item("collapsed", collapsed)?;
     answer.set_item("n_iter", fit.passes)?;
     answer.set_item(
         "stop",
@@ -323,6 +325,14 @@ fn divisors(
         Scale::None => None,
         scale => Some(scale.divisors(data.rows(), weights)?),
     })
+}
+
+/// Whether more examples are tied at λ than may be. One in a hundred always may: no need to count more.
+fn collapsed(data: &Dataset, weights: Option<&[f64]>, tied: usize) -> bool {
+    let used = weights.map_or(data.rows().len(), |weights| {
+        weights.iter().filter(|s| **s > 0.0).count()
+    });
+    tied > used / 100 && tied > most_tied(data, weights)
 }
 
 fn name(kind: LeastSquares) -> &'static str {
