@@ -3,15 +3,22 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 
-.PHONY: help test check lint doc bench fuzz clean
+.PHONY: help test python wheel check lint doc bench fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-test: $(VENV)/ready ## all tests: the library, the program, and both against scikit-learn
+test: python ## all tests: the library, the program, the Python package, and all against scikit-learn
 	@if [ -z "$$UBAUC_DATA" ]; then echo "NOTE: UBAUC_DATA is not set: tests on the real data sets will be SKIPPED"; fi
 	cargo test --workspace --all-features
-	$(PYTHON) -m pytest -q tests/reference
+	$(PYTHON) -m pytest -q tests/reference python/tests
+
+# As `cargo test` builds its dependencies, so that few are built twice.
+python: $(VENV)/ready ## build the Python package into the virtual environment
+	$(VENV)/bin/maturin develop --quiet --profile dev
+
+wheel: $(VENV)/ready ## the wheel to ship, in target/wheels
+	$(VENV)/bin/maturin build
 
 check: lint doc test ## the whole gate: format, lints, documentation, tests
 
@@ -19,8 +26,8 @@ lint: $(VENV)/ready ## format and lints
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo clippy --workspace --no-default-features -- -D warnings
-	$(VENV)/bin/ruff check bench tests
-	$(VENV)/bin/ruff format --check bench tests
+	$(VENV)/bin/ruff check bench tests python
+	$(VENV)/bin/ruff format --check bench tests python
 
 doc: ## the library's documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features

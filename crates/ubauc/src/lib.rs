@@ -11,11 +11,13 @@
 //! | [`solver`] | how it is minimised |
 //! | [`tune`] | β and γ by cross-validated AUC |
 //! | [`model`], [`model_file`] | the linear scorer that results, and its file |
+//! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
 
 pub mod atomic;
+pub mod calibrate;
 pub mod data;
 mod error;
 pub mod metrics;

@@ -1,4 +1,8 @@
 //! The feature rows, dense or sparse: the only place that knows which.
+//!
+//! The numbers are owned, or lent for as long as the program runs: a `Vec` or a `&'static` slice.
+
+use std::borrow::Cow;
 
 use crate::{Error, Result};
 
@@ -6,15 +10,15 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Csr {
     indptr: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    indices: Cow<'static, [u32]>,
+    values: Cow<'static, [f64]>,
     cols: usize,
 }
 
 /// Dense rows, one after the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dense {
-    values: Vec<f64>,
+    values: Cow<'static, [f64]>,
     rows: usize,
     cols: usize,
 }
@@ -44,6 +48,25 @@ impl Csr {
         indptr: Vec<usize>,
         indices: Vec<u32>,
         values: Vec<f64>,
+        cols: usize,
+    ) -> Result<Csr> {
+        Csr::of(indptr, indices.into(), values.into(), cols)
+    }
+
+    /// The same of entries that belong to someone else.
+    pub fn lent(
+        indptr: Vec<usize>,
+        indices: &'static [u32],
+        values: &'static [f64],
+        cols: usize,
+    ) -> Result<Csr> {
+        Csr::of(indptr, indices.into(), values.into(), cols)
+    }
+
+    fn of(
+        indptr: Vec<usize>,
+        indices: Cow<'static, [u32]>,
+        values: Cow<'static, [f64]>,
         cols: usize,
     ) -> Result<Csr> {
         let malformed = |what: &str| Error::Parameter {
@@ -103,8 +126,8 @@ impl Csr {
         debug_assert_eq!(indices.len(), values.len());
         Csr {
             indptr,
-            indices,
-            values,
+            indices: indices.into(),
+            values: values.into(),
             cols,
         }
     }
@@ -124,6 +147,15 @@ impl Csr {
         &self.values
     }
 
+    /// Row starts, columns and values, without a copy where they are owned.
+    pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
+        (
+            self.indptr,
+            self.indices.into_owned(),
+            self.values.into_owned(),
+        )
+    }
+
     /// All entries written out. The caller has seen that they fit.
     fn to_dense(&self) -> Dense {
         let rows = self.indptr.len() - 1;
@@ -136,7 +168,7 @@ impl Csr {
             }
         }
         Dense {
-            values,
+            values: values.into(),
             rows,
             cols: self.cols,
         }
@@ -146,6 +178,15 @@ impl Csr {
 impl Dense {
     /// Row-major values; every value must be finite.
     pub fn new(values: Vec<f64>, rows: usize, cols: usize) -> Result<Dense> {
+        Dense::of(values.into(), rows, cols)
+    }
+
+    /// The same of values that belong to someone else.
+    pub fn lent(values: &'static [f64], rows: usize, cols: usize) -> Result<Dense> {
+        Dense::of(values.into(), rows, cols)
+    }
+
+    fn of(values: Cow<'static, [f64]>, rows: usize, cols: usize) -> Result<Dense> {
         let expected = rows.saturating_mul(cols);
         if values.len() != expected {
             let got = values.len();
@@ -170,6 +211,32 @@ impl Dense {
     /// The values, row by row.
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// The same rows without the zeros.
+    pub fn to_csr(&self) -> Result<Csr> {
+        if self.cols > u32::MAX as usize {
+            let what = "more than 2^32 columns";
+            return Err(Error::Numerical { what });
+        }
+        Ok(self.nonzero(self.values.iter().filter(|&&x| x != 0.0).count()))
+    }
+
+    /// The entries that are not 0, of which there are `count`. The caller has seen that columns fit.
+    fn nonzero(&self, count: usize) -> Csr {
+        let mut indptr = Vec::with_capacity(self.rows + 1);
+        let mut indices = Vec::with_capacity(count);
+        let mut values = Vec::with_capacity(count);
+        indptr.push(0);
+        for row in 0..self.rows {
+            let row = &self.values[row * self.cols..(row + 1) * self.cols];
+            for (j, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                indices.push(j as u32);
+                values.push(x);
+            }
+            indptr.push(indices.len());
+        }
+        Csr::from_checked(indptr, indices, values, self.cols)
     }
 }
 
@@ -200,23 +267,7 @@ impl Rows {
         if sparse >= dense.values.len().saturating_mul(8) || dense.cols > u32::MAX as usize {
             return Rows::Dense(dense);
         }
-        let mut indptr = Vec::with_capacity(dense.rows + 1);
-        let mut indices = Vec::with_capacity(nonzero);
-        let mut values = Vec::with_capacity(nonzero);
-        indptr.push(0);
-        for row in dense.values.chunks_exact(dense.cols) {
-            for (j, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                indices.push(j as u32);
-                values.push(x);
-            }
-            indptr.push(indices.len());
-        }
-        Rows::Csr(Csr {
-            indptr,
-            indices,
-            values,
-            cols: dense.cols,
-        })
+        Rows::Csr(dense.nonzero(nonzero))
     }
 
     /// Number of rows, N.
@@ -276,7 +327,7 @@ impl Rows {
                 let row = |i: usize| &dense.values[i * dense.cols..(i + 1) * dense.cols];
                 kept().for_each(|i| values.extend_from_slice(row(i)));
                 Rows::Dense(Dense {
-                    values,
+                    values: values.into(),
                     rows: kept().count(),
                     cols: dense.cols,
                 })
@@ -525,7 +576,10 @@ mod tests {
         };
         assert_eq!(Rows::smaller_of_dense(dense), full);
         let thin = Csr::new(vec![0, 1, 1, 2], vec![9, 1], vec![1.0, -2.0], 10).unwrap();
+        assert_eq!(thin.to_dense().to_csr().unwrap(), thin);
         assert_eq!(Rows::smaller_of_dense(thin.to_dense()), Rows::Csr(thin));
+        let no_columns = Dense::new(vec![], 3, 0).unwrap().to_csr().unwrap();
+        assert_eq!(no_columns.indptr(), [0; 4]);
     }
 
     #[test]
@@ -540,6 +594,18 @@ mod tests {
             }
             assert!(rows.part(&[false; 3]).is_empty());
         }
+    }
+
+    #[test]
+    fn lent_rows_are_like_owned_ones_and_as_much_checked() {
+        let owned = sparse();
+        let lent = Csr::lent(vec![0, 2, 2, 3], &[0, 3, 1], &[1.0, 2.0, -3.0], 4).unwrap();
+        assert_eq!(lent, owned);
+        assert_eq!(lent.to_dense(), owned.to_dense());
+        let dense = Dense::lent(&[1.0, 2.0], 1, 2).unwrap();
+        assert_eq!(dense, Dense::new(vec![1.0, 2.0], 1, 2).unwrap());
+        assert!(Csr::lent(vec![0, 1], &[4], &[1.0], 4).is_err());
+        assert!(Dense::lent(&[f64::NAN], 1, 1).is_err());
     }
 
     #[test]

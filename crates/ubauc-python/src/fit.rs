@@ -1,0 +1,354 @@
+//! The solvers and the scores.
+
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ubauc::data::dataset::Dataset;
+use ubauc::data::scale::Scale;
+use ubauc::objective::ubauc::LeastSquares;
+use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Given, TracePoint};
+use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesGiven};
+use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
+use ubauc::tune::{TuneParams, Tuned, most_tied, tune};
+
+use crate::error::{Refused, unknown};
+use crate::input::{Matrix, detached};
+
+/// What every solver is told.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Common {
+    /// Without β or γ both are chosen by cross-validated AUC (batch only).
+    beta: Option<f64>,
+    gamma: Option<f64>,
+    least_squares: Option<String>,
+    intercept: bool,
+    scale: String,
+    tolerance: f64,
+    max_iter: usize,
+    seed: u64,
+    /// What the data calls the negative and the positive class.
+    classes: [String; 2],
+    n_jobs: usize,
+    /// Called with step, objective, and gap or AUC.
+    progress: Option<Py<PyAny>>,
+}
+
+/// How the online learner goes about it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Steps {
+    step: String,
+    schedule: String,
+    eta0: Option<f64>,
+    radius: Option<f64>,
+    average: Option<u64>,
+}
+
+/// What became of β and γ that were to be chosen.
+enum Tuning {
+    /// Both were given.
+    None,
+    Done(Box<Tuned>),
+    /// Every model that was tried has collapsed.
+    Collapsed,
+}
+
+type Labels<'py> = PyReadonlyArray1<'py, bool>;
+type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
+
+/// ba-UBAUC: the certified minimum.
+#[pyfunction]
+pub(crate) fn fit_batch<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    positive: Labels<'py>,
+    weights: Weights<'py>,
+    params: Common,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (x, positive) = (x.slices()?, positive.as_slice()?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let (kind, scale) = (params.least_squares()?, params.scale()?);
+    let (fit, used, tuned, collapsed) = detached(py, params.n_jobs, || {
+        let data = x.dataset(positive, params.classes.clone())?;
+        let (used, tuned) = params.choose(&data, weights, kind, scale)?;
+        let tell = |p: &TracePoint| params.tell(p.newton, p.objective, p.gap);
+        let divisors = divisors(scale, &data, weights)?;
+        let given = Given {
+            weights,
+            divisors: divisors.as_deref(),
+            start: None,
+            progress: Some(&tell),
+        };
+        let fit = ba_ubauc::fit(&data, &given, &used)?;
+        let collapsed = collapsed(&data, weights, fit.tied);
+        Ok((fit, used, tuned, collapsed))
+    })?;
+    let answer = PyDict::new(py);
+    answer.set_item("weights", fit.weights.to_pyarray(py))?;
+    answer.set_item("intercept", fit.intercept)?;
+    answer.set_item("lambda", fit.lambda.map(|l| l + fit.intercept))?;
+    answer.set_item("objective", fit.objective)?;
+    answer.set_item("dual", fit.dual)?;
+    answer.set_item("gap", fit.gap)?;
+    answer.set_item("tied", fit.tied)?;
+    answer.set_item("collapsed", collapsed)?;
+    answer.set_item("n_iter", fit.newton)?;
+    answer.set_item(
+        "stop",
+        match fit.stop {
+            ba_ubauc::Stop::Converged => "converged",
+            ba_ubauc::Stop::Unproved => "unproved",
+            ba_ubauc::Stop::Stalled => "stalled",
+            ba_ubauc::Stop::MaxNewton => "max_newton",
+        },
+    )?;
+    let column =
+        |of: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
+    let trace = PyDict::new(py);
+    trace.set_item("step", column(&|p| p.newton as f64).to_pyarray(py))?;
+    trace.set_item("objective", column(&|p| p.objective).to_pyarray(py))?;
+    let gaps = column(&|p| p.gap.unwrap_or(f64::NAN));
+    trace.set_item("gap", gaps.to_pyarray(py))?;
+    trace.set_item("active", column(&|p| p.active as f64).to_pyarray(py))?;
+    answer.set_item("trace", trace)?;
+    answer.set_item("beta", used.beta)?;
+    answer.set_item("gamma", used.gamma)?;
+    answer.set_item("least_squares", name(used.least_squares))?;
+    answer.set_item(
+        "tuned",
+        match &tuned {
+            Tuning::Done(tuned) => Some(told(tuned)?),
+            _ => None,
+        },
+    )?;
+    let every = matches!(tuned, Tuning::Collapsed);
+    answer.set_item("every_beta_collapsed", every)?;
+    Ok(answer)
+}
+
+/// ol-UBAUC in passes over the rows.
+#[pyfunction]
+pub(crate) fn fit_online<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    positive: Labels<'py>,
+    weights: Weights<'py>,
+    params: Common,
+    steps: Steps,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (x, positive) = (x.slices()?, positive.as_slice()?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let mut used = params.online(&steps)?;
+    let scale = params.scale()?;
+    let passes = Passes {
+        passes: params.max_iter,
+        tolerance: params.tolerance,
+        shuffle: Some(params.seed),
+    };
+    let (fit, used, collapsed) = detached(py, params.n_jobs, || {
+        let data = x.dataset(positive, params.classes.clone())?;
+        let tell = |p: &PassPoint| params.tell(p.pass, p.objective, Some(p.auc));
+        let divisors = divisors(scale, &data, weights)?;
+        let given = PassesGiven {
+            weights,
+            divisors: divisors.as_deref(),
+            start: None,
+            progress: Some(&tell),
+        };
+        if steps.eta0.is_none() {
+            used.eta0 = eta0::choose(&data, &given, &used, params.seed)?;
+        }
+        let fit = passes::fit(&data, &given, &used, &passes)?;
+        let collapsed = collapsed(&data, weights, fit.tied);
+        Ok((fit, used, collapsed))
+    })?;
+    let answer = PyDict::new(py);
+    answer.set_item("weights", fit.weights.to_pyarray(py))?;
+    answer.set_item("intercept", fit.intercept)?;
+    answer.set_item("lambda", fit.lambda.map(|l| l + fit.intercept))?;
+    answer.set_item("objective", fit.objective)?;
+    answer.set_item("tied", fit.tied)?;
+    answer.set_item("collapsed", collapsed)?;
+    answer.set_item("n_iter", fit.passes)?;
+    answer.set_item(
+        "stop",
+        match fit.stop {
+            passes::Stop::Still => "still",
+            passes::Stop::MaxPasses => "max_passes",
+        },
+    )?;
+    let column =
+        |of: &dyn Fn(&PassPoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
+    let trace = PyDict::new(py);
+    trace.set_item("step", column(&|p| p.pass as f64).to_pyarray(py))?;
+    trace.set_item("objective", column(&|p| p.objective).to_pyarray(py))?;
+    trace.set_item("auc", column(&|p| p.auc).to_pyarray(py))?;
+    answer.set_item("trace", trace)?;
+    answer.set_item("beta", used.beta)?;
+    answer.set_item("gamma", used.gamma)?;
+    answer.set_item("least_squares", name(used.least_squares))?;
+    answer.set_item("eta0", used.eta0)?;
+    Ok(answer)
+}
+
+/// w·x + b of every row.
+#[pyfunction]
+pub(crate) fn scores<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    weights: PyReadonlyArray1<'py, f64>,
+    intercept: f64,
+    n_jobs: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (x, weights) = (x.slices()?, weights.as_slice()?);
+    let scores = detached(py, n_jobs, || {
+        let rows = x.rows()?;
+        Ok(ubauc::model::scores(weights, intercept, &rows))
+    })?;
+    Ok(numpy::IntoPyArray::into_pyarray(scores, py))
+}
+
+impl Common {
+    fn least_squares(&self) -> PyResult<Option<LeastSquares>> {
+        match self.least_squares.as_deref() {
+            None => Ok(None),
+            Some("plain") => Ok(Some(LeastSquares::Plain)),
+            Some("balanced") => Ok(Some(LeastSquares::Balanced)),
+            Some(other) => Err(unknown("least_squares", other, "plain or balanced")),
+        }
+    }
+
+    fn scale(&self) -> PyResult<Scale> {
+        match self.scale.as_str() {
+            "none" => Ok(Scale::None),
+            "maxabs" => Ok(Scale::MaxAbs),
+            "standard" => Ok(Scale::Standard),
+            other => Err(unknown("scale", other, "none, maxabs or standard")),
+        }
+    }
+
+    fn tell(&self, step: usize, objective: f64, measure: Option<f64>) {
+        if let Some(progress) = &self.progress {
+            // What is printed may fail; the fit goes on.
+            Python::attach(|py| drop(progress.call1(py, (step, objective, measure))));
+        }
+    }
+
+    /// Takes β and γ if both are given, else tunes what is not, as the command line does.
+    fn choose(
+        &self,
+        data: &Dataset,
+        weights: Option<&[f64]>,
+        kind: Option<LeastSquares>,
+        scale: Scale,
+    ) -> Result<(BaUbaucParams, Tuning), Refused> {
+        let params = |beta, gamma, least_squares| BaUbaucParams {
+            beta,
+            gamma,
+            least_squares,
+            intercept: self.intercept,
+            tolerance: self.tolerance,
+            max_newton: self.max_iter,
+        };
+        if let (Some(beta), Some(gamma)) = (self.beta, self.gamma) {
+            let params = params(beta, gamma, kind.unwrap_or_default());
+            return Ok((params, Tuning::None));
+        }
+        let grid = TuneParams::default();
+        let grid = TuneParams {
+            betas: self.beta.map_or(grid.betas, |beta| vec![beta]),
+            gammas: self.gamma.map_or(grid.gammas, |gamma| vec![gamma]),
+            least_squares: kind.map_or(grid.least_squares, |kind| vec![kind]),
+            intercept: self.intercept,
+            scale,
+            seed: self.seed,
+            ..TuneParams::default()
+        };
+        let tuned = match tune(data, weights, &grid, None) {
+            // Every model of the grid collapsed: the largest β comes nearest to none.
+            Err(ubauc::Error::Parameter { name: "betas", .. }) => {
+                let beta = grid.betas.iter().copied().fold(0.0, f64::max);
+                let gamma = self.gamma.unwrap_or(BaUbaucParams::default().gamma);
+                let params = params(beta, gamma, kind.unwrap_or_default());
+                return Ok((params, Tuning::Collapsed));
+            }
+            tuned => tuned?,
+        };
+        let best = tuned.best();
+        let chosen = params(best.beta, best.gamma, best.least_squares);
+        Ok((chosen, Tuning::Done(Box::new(tuned))))
+    }
+
+    pub(crate) fn online(&self, steps: &Steps) -> PyResult<OlUbaucParams> {
+        let standard = OlUbaucParams::default();
+        Ok(OlUbaucParams {
+            beta: self.beta.unwrap_or(standard.beta),
+            gamma: self.gamma.unwrap_or(standard.gamma),
+            least_squares: self.least_squares()?.unwrap_or_default(),
+            intercept: self.intercept,
+            step: match steps.step.as_str() {
+                "implicit" => Step::Implicit,
+                "sgd" => Step::Sgd,
+                other => return Err(unknown("step", other, "implicit or sgd")),
+            },
+            rate: match steps.schedule.as_str() {
+                "sqrt" => Rate::InverseSqrt,
+                "inverse" => Rate::Inverse,
+                "constant" => Rate::Constant,
+                other => return Err(unknown("schedule", other, "sqrt, inverse or constant")),
+            },
+            eta0: steps.eta0.unwrap_or(standard.eta0),
+            radius: steps.radius,
+            average: steps.average,
+        })
+    }
+
+    /// The running scale of a stream.
+    pub(crate) fn running_scale(&self) -> PyResult<ubauc::solver::ol_ubauc::RunningScale> {
+        use ubauc::solver::ol_ubauc::RunningScale;
+        match self.scale()? {
+            Scale::None => Ok(RunningScale::None),
+            Scale::MaxAbs => Ok(RunningScale::MaxAbs),
+            Scale::Standard => Err(unknown("scale", "standard", "none or maxabs in a stream")),
+        }
+    }
+}
+
+fn divisors(
+    scale: Scale,
+    data: &Dataset,
+    weights: Option<&[f64]>,
+) -> Result<Option<Vec<f64>>, Refused> {
+    Ok(match scale {
+        Scale::None => None,
+        scale => Some(scale.divisors(data.rows(), weights)?),
+    })
+}
+
+/// Whether more examples are tied at λ than may be. One in a hundred always may: no need to count more.
+fn collapsed(data: &Dataset, weights: Option<&[f64]>, tied: usize) -> bool {
+    let used = weights.map_or(data.rows().len(), |weights| {
+        weights.iter().filter(|s| **s > 0.0).count()
+    });
+    tied > used / 100 && tied > most_tied(data, weights)
+}
+
+fn name(kind: LeastSquares) -> &'static str {
+    match kind {
+        LeastSquares::Plain => "plain",
+        LeastSquares::Balanced => "balanced",
+    }
+}
+
+/// The grid and the verdict, as JSON.
+fn told(tuned: &Tuned) -> PyResult<String> {
+    let all = serde_json::json!({
+        "points": tuned.points,
+        "chosen": tuned.chosen,
+        "logistic": tuned.logistic,
+        "verdict": tuned.verdict,
+    });
+    serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -1,0 +1,122 @@
+//! The learner of a stream.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use ubauc::solver::ol_ubauc::{self, eta0};
+
+use crate::error::Refused;
+use crate::fit::{Common, Steps};
+use crate::input::{Matrix, detached};
+
+/// ol-UBAUC on a stream.
+#[pyclass(module = "ubauc._core")]
+pub(crate) struct Learner(ol_ubauc::Learner);
+
+#[pymethods]
+impl Learner {
+    #[new]
+    fn new(params: Common, steps: Steps) -> PyResult<Learner> {
+        let scale = params.running_scale()?;
+        let learner = ol_ubauc::Learner::new(&params.online(&steps)?, scale);
+        Ok(Learner(learner.map_err(Refused::from)?))
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Learner> {
+        let learner = ol_ubauc::Learner::from_bytes(bytes);
+        Ok(Learner(learner.map_err(Refused::from)?))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    /// Goes on from a model: weights for raw features, intercept, and threshold in units of w·x.
+    fn start_from(
+        &mut self,
+        weights: PyReadonlyArray1<'_, f64>,
+        intercept: f64,
+        threshold: f64,
+    ) -> PyResult<()> {
+        self.0.start_from(weights.as_slice()?, intercept, threshold);
+        Ok(())
+    }
+
+    /// η₀ by trial on the first of these examples.
+    fn find_eta0<'py>(
+        &mut self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        positive: PyReadonlyArray1<'py, bool>,
+    ) -> PyResult<()> {
+        let (x, positive) = (x.slices()?, positive.as_slice()?);
+        let learner = &self.0;
+        let eta0 = detached(py, 1, || {
+            let rows = x.rows()?;
+            let first = (0..rows.len()).zip(positive).take(eta0::SAMPLE);
+            let first: Vec<_> = first.map(|(i, &p)| (rows.row(i), p)).collect();
+            Ok(eta0::choose_from(
+                &first,
+                learner.params(),
+                learner.scale(),
+            )?)
+        })?;
+        self.0.set_eta0(eta0);
+        Ok(())
+    }
+
+    /// Learns the examples in their order. Answers their scores, each before it was learned.
+    fn learn<'py>(
+        &mut self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        positive: PyReadonlyArray1<'py, bool>,
+        weights: Option<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (x, positive) = (x.slices()?, positive.as_slice()?);
+        let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+        let learner = &mut self.0;
+        let scores = detached(py, 1, || {
+            let rows = x.rows()?;
+            let mut scores = Vec::with_capacity(rows.len());
+            for (i, &positive) in (0..rows.len()).zip(positive) {
+                let weight = weights.map_or(1.0, |weights| weights[i]);
+                scores.push(learner.learn(rows.row(i), positive, weight)?);
+            }
+            Ok(scores)
+        })?;
+        Ok(scores.into_pyarray(py))
+    }
+
+    /// For raw features, as many as were seen.
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.weights().to_pyarray(py)
+    }
+
+    #[getter]
+    fn intercept(&self) -> f64 {
+        self.0.intercept()
+    }
+
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.lambda()
+    }
+
+    #[getter]
+    fn eta0(&self) -> f64 {
+        self.0.params().eta0
+    }
+
+    #[getter]
+    fn steps(&self) -> u64 {
+        self.0.steps()
+    }
+
+    /// Negatives and positives learned.
+    #[getter]
+    fn counts(&self) -> [u64; 2] {
+        self.0.counts()
+    }
+}

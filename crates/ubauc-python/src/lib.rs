@@ -1,0 +1,30 @@
+//! The Python module `ubauc._core`: arrays in, numbers out, the GIL released while the library works.
+//!
+//! It knows nothing of estimators; those are in `python/ubauc`. `error.rs` is the one table from the library's errors to
+//! Python's exceptions, `input.rs` the one place that looks at arrays.
+
+mod calibrate;
+mod error;
+mod fit;
+mod input;
+mod learner;
+mod metrics;
+mod model_file;
+mod read;
+
+use pyo3::prelude::*;
+
+#[pymodule(name = "_core")]
+fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(fit::fit_batch, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::fit_online, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::scores, module)?)?;
+    module.add_class::<learner::Learner>()?;
+    module.add_function(wrap_pyfunction!(calibrate::calibrate, module)?)?;
+    module.add_function(wrap_pyfunction!(calibrate::probabilities, module)?)?;
+    module.add_function(wrap_pyfunction!(model_file::save_model, module)?)?;
+    module.add_function(wrap_pyfunction!(model_file::load_model, module)?)?;
+    module.add_function(wrap_pyfunction!(read::load_svmlight, module)?)?;
+    metrics::add_to(module)
+}

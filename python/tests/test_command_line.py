@@ -1,0 +1,155 @@
+"""The same numbers as the program, to the last bit, and the same model file, to the last byte."""
+
+import json
+
+import numpy as np
+import pytest
+from svmlight_text import write_svmlight
+from ubauc import UBAUCClassifier, load_svmlight
+
+CASES = {
+    "batch": (
+        ["--beta", "0.5", "--gamma", "0.001"],
+        {"beta": 0.5, "gamma": 1e-3},
+    ),
+    "balanced": (
+        [
+            "--beta",
+            "2",
+            "--gamma",
+            "0",
+            "--least-squares",
+            "balanced",
+            "--intercept",
+            "--scale",
+            "standard",
+        ],
+        {
+            "beta": 2,
+            "gamma": 0,
+            "least_squares": "balanced",
+            "fit_intercept": True,
+            "scale": "standard",
+        },
+    ),
+    "tuned": ([], {}),
+    "tuned gamma": (["--beta", "1", "--tolerance", "1e-4"], {"beta": 1.0, "tol": 1e-4}),
+    "online": (
+        ["--algorithm", "ol-ubauc", "--passes", "4"],
+        {"solver": "online", "max_iter": 4},
+    ),
+    "paper": (
+        [
+            *["--algorithm", "ol-ubauc", "--passes", "3", "--step", "sgd", "--schedule", "inverse"],
+            *["--eta0", "0.25", "--no-average", "--intercept", "--scale", "none"],
+        ],
+        {
+            "solver": "online",
+            "max_iter": 3,
+            "step": "sgd",
+            "schedule": "inverse",
+            "eta0": 0.25,
+            "average_from": None,
+            "fit_intercept": True,
+            "scale": "none",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("data", ["dense", "sparse"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::ubauc.CollapseWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_same_file(case, data, program, tmp_path, request):
+    arguments, params = CASES[case]
+    X, y = request.getfixturevalue(data)
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    theirs, ours = tmp_path / "theirs.json", tmp_path / "ours.json"
+    program("train", train, *arguments, "--seed", 3, "--model", theirs, "--quiet")
+    clf = UBAUCClassifier(random_state=3, **params).fit(X, y)
+    clf.save(ours)
+    written = json.loads(theirs.read_text())
+    assert json.loads(ours.read_text()) == written
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_their_file_here_and_ours_there(dense, program, tmp_path):
+    X, y = dense
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    model = tmp_path / "model.json"
+    clf = UBAUCClassifier(beta=0.5, gamma=1e-3, fit_intercept=True).fit(X, y)
+    clf.save(model)
+    printed = program("predict", "--model", model, train).split()[1:]
+    theirs = np.array([float(score) for score in printed])
+    np.testing.assert_allclose(theirs, X @ clf.coef_[0] + clf.offset_[0], rtol=1e-12)
+    auc = json.loads(program("evaluate", "--model", model, train, "--json"))["auc"]
+    assert auc == clf.score(X, y)
+
+    loaded = UBAUCClassifier.load(model)
+    np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
+    assert (loaded.beta, loaded.gamma, loaded.gap_) == (0.5, 1e-3, clf.gap_)
+    assert loaded.classes_.tolist() == [-1, 1]
+    again = tmp_path / "again.json"
+    loaded.save(again)
+    assert again.read_bytes() == model.read_bytes()
+
+
+def test_names_and_text_classes_survive(dense, tmp_path):
+    frames = pytest.importorskip("pandas")
+    X, y = dense
+    frame = frames.DataFrame(X, columns=list("abcdefgh"))
+    clf = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(frame, np.where(y == 1, "yes", "no"))
+    clf.save(tmp_path / "m.json")
+    loaded = UBAUCClassifier.load(str(tmp_path / "m.json"))
+    assert loaded.classes_.tolist() == ["no", "yes"]
+    assert loaded.feature_names_in_.tolist() == list("abcdefgh")
+    np.testing.assert_array_equal(loaded.predict(frame), clf.predict(frame))
+
+
+def test_files_that_are_no_models(tmp_path, dense):
+    X, y = dense
+    with pytest.raises(FileNotFoundError):
+        UBAUCClassifier.load(tmp_path / "nothing.json")
+    clf = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, y)
+    model = tmp_path / "model.json"
+    clf.save(model)
+    model.write_text(model.read_text().replace('"threshold": ', '"threshold": 1'))
+    with pytest.raises(ValueError, match="checksum"):
+        UBAUCClassifier.load(model)
+    with pytest.raises(OSError):
+        clf.save(tmp_path / "no" / "such" / "folder.json")
+    with pytest.raises(ValueError, match="two classes"):
+        UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, np.arange(len(y)) % 3).save(model)
+
+
+def test_a_model_of_logistic_regression_is_none_of_ours(dense, program, tmp_path):
+    X, y = dense
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    model = tmp_path / "model.json"
+    program("train", train, "--algorithm", "logistic", "--model", model, "--quiet")
+    with pytest.raises(ValueError, match="logistic"):
+        UBAUCClassifier.load(model)
+
+
+def test_compressed_and_wrong_files(tmp_path):
+    import gzip
+
+    path = tmp_path / "data.svm.gz"
+    path.write_bytes(gzip.compress(b"+1 1:1\n-1 2:0.5 # a comment\n1.0\n"))
+    X, y = load_svmlight(path, n_features=5)
+    assert X.shape == (3, 5) and X.nnz == 2
+    assert y.tolist() == [1.0, -1.0, 1.0]
+    with pytest.raises(ValueError, match="has 2 features"):
+        load_svmlight(path, n_features=1)
+    (tmp_path / "wrong.svm").write_text("1 1:1\n-1 3:1 2:1\n")
+    with pytest.raises(ValueError, match=r"wrong.svm:2:\d+: .*increase"):
+        load_svmlight(tmp_path / "wrong.svm")
+    (tmp_path / "text.svm").write_text("yes 1:1\n")
+    with pytest.raises(ValueError, match="'yes' is not a finite number"):
+        load_svmlight(tmp_path / "text.svm")
+    with pytest.raises(FileNotFoundError):
+        load_svmlight(tmp_path / "nothing.svm")
+    with pytest.raises(ValueError, match="directory"):
+        load_svmlight(tmp_path)

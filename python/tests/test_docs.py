@@ -1,0 +1,15 @@
+"""The examples in the docstrings run."""
+
+import doctest
+
+import pytest
+import ubauc
+from ubauc import _classifier, _readers, metrics
+
+
+@pytest.mark.parametrize(
+    "module", [ubauc, metrics, _classifier, _readers], ids=lambda m: m.__name__
+)
+def test_examples(module):
+    failed, tried = doctest.testmod(module)
+    assert tried > 0 and failed == 0

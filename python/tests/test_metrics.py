@@ -1,0 +1,159 @@
+"""Metrics against scikit-learn, and against the definition written out."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from ubauc import metrics
+
+
+def cases():
+    random = np.random.default_rng(3)
+    for n, digits in ((20, 0), (300, 1), (3000, 12)):
+        y = (random.random(n) < 0.3).astype(int)
+        y[:2] = [0, 1]
+        yield pytest.param(
+            y, (random.normal(size=n) + y).round(digits), id=f"n={n}, {digits} digits"
+        )
+
+
+@pytest.mark.parametrize("y, scores", list(cases()))
+def test_auc(y, scores):
+    expected = roc_auc_score(y, scores)
+    assert metrics.roc_auc(y, scores) == pytest.approx(expected, abs=1e-14)
+    assert metrics.roc_auc(y, scores.astype(np.float32)) == pytest.approx(
+        roc_auc_score(y, scores.astype(np.float32)), abs=1e-14
+    )
+    weights = np.random.default_rng(0).random(len(y))
+    expected = roc_auc_score(y, scores, sample_weight=weights)
+    assert metrics.roc_auc(y, scores, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+    for max_fpr in (0.1, 0.5, 1.0):
+        expected = roc_auc_score(y, scores, max_fpr=max_fpr)
+        assert metrics.partial_auc(y, scores, max_fpr=max_fpr) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("y, scores", list(cases()))
+def test_delong_by_definition(y, scores):
+    """Variances of the placements, each example against all of the other class."""
+    other = np.random.default_rng(5).normal(size=len(y)) + 0.3 * y
+
+    def placements(scores):
+        wins = np.sign(scores[y == 1][:, None] - scores[y == 0][None, :]) / 2 + 0.5
+        return wins.mean(axis=1), wins.mean(axis=0)
+
+    (a_pos, a_neg), (b_pos, b_neg) = placements(scores), placements(other)
+    found = metrics.roc_auc_ci(y, scores)
+    variance = a_pos.var(ddof=1) / a_pos.size + a_neg.var(ddof=1) / a_neg.size
+    assert found.auc == pytest.approx(a_pos.mean(), abs=1e-13)
+    assert found.variance == pytest.approx(variance, rel=1e-9)
+    assert found.low == pytest.approx(max(0, found.auc - 1.959964 * variance**0.5), abs=1e-6)
+    test = metrics.delong_test(y, scores, other)
+    difference, pos, neg = a_pos.mean() - b_pos.mean(), a_pos - b_pos, a_neg - b_neg
+    z = difference / math.sqrt(pos.var(ddof=1) / pos.size + neg.var(ddof=1) / neg.size)
+    assert test.z == pytest.approx(z, rel=1e-9)
+    assert test.pvalue == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), rel=1e-9)
+
+
+def test_holm():
+    random = np.random.default_rng(6)
+    y = random.random(200) < 0.4
+    scorers = [random.normal(size=200) + strength * y for strength in (0.0, 0.5, 1.0, 2.0)]
+    found = metrics.compare_models(y, scorers)
+    p = np.array([pair.test.pvalue for pair in found.pairs])
+    order, running, expected = np.argsort(p), 0.0, np.empty(6)
+    for rank, k in enumerate(order):
+        running = max(running, min(1.0, (6 - rank) * p[k]))
+        expected[k] = running
+    np.testing.assert_allclose([pair.pvalue_holm for pair in found.pairs], expected, rtol=1e-12)
+    assert [auc.auc for auc in found.aucs] == [metrics.roc_auc(y, s) for s in scorers]
+    same = metrics.delong_test(y, scorers[0], scorers[0])
+    assert (same.difference, same.z, same.pvalue) == (0.0, 0.0, 1.0)
+    perfect = metrics.delong_test([0, 1], [0, 1], [1, 0])
+    assert perfect.z == math.inf and math.isnan(perfect.pvalue)
+
+
+def test_hand_till():
+    random = np.random.default_rng(7)
+    y = random.integers(0, 4, size=400)
+    scores = random.random((400, 4)) + np.eye(4)[y]
+    scores /= scores.sum(axis=1, keepdims=True)
+    for average in ("macro", "weighted"):
+        expected = roc_auc_score(y, scores, multi_class="ovo", average=average)
+        assert metrics.hand_till(y, scores, average=average) == pytest.approx(expected, abs=1e-12)
+    names = np.array(["d", "c", "b", "a"])
+    found = metrics.hand_till(names[y], scores, labels=names)
+    assert found == metrics.hand_till(y, scores)
+    with pytest.raises(ValueError, match="columns"):
+        metrics.hand_till(y, scores[:, :3])
+    with pytest.raises(ValueError, match="not in labels"):
+        metrics.hand_till(y, scores, labels=[0, 1, 2, 7])
+
+
+def test_univariate_bound():
+    random = np.random.default_rng(8)
+    y, scores = random.random(100) < 0.4, random.normal(size=100)
+    found = metrics.univariate_bound(y, scores)
+    low, high = found.threshold
+    sign = np.where(y, 1.0, -1.0)
+    for threshold in (low, high, (low + high) / 2):
+        hinge = np.maximum(0.0, sign * (threshold - scores)).sum()
+        assert found.l_tilde == pytest.approx(hinge / (y.sum() * (~y).sum()), rel=1e-12)
+    gaps = np.diff(np.sort(scores))
+    assert found.alpha_lower == pytest.approx(1 / gaps.max())
+    assert found.alpha_upper == pytest.approx(1 / gaps.min())
+    assert found.risk_lower <= found.auc_risk <= found.risk_upper
+    tied = metrics.univariate_bound([0, 1, 0, 1], [1, 1, 2, 3])
+    assert (tied.alpha_upper, tied.risk_upper, tied.tied_pairs) == (math.inf, 1.0, 1)
+
+
+def test_streaming():
+    random = np.random.default_rng(9)
+    y, scores = random.random(5000) < 0.2, random.normal(size=5000)
+    exact = metrics.roc_auc(y, scores)
+    whole = metrics.StreamingAUC().update(y, scores)
+    assert abs(whole.value() - exact) <= whole.error_bound() <= 0.01
+    low, high = whole.interval()
+    assert low <= exact <= high
+    parts = [metrics.StreamingAUC().update(y[k::3], scores[k::3]) for k in range(3)]
+    merged = pickle.loads(pickle.dumps(parts[2])).merge(parts[0]).merge(parts[1])
+    assert merged.interval() == whole.interval()
+    assert (merged.n_pos, merged.n_neg) == (int(y.sum()), int((~y).sum()))
+    assert merged.merge(merged).n_pos == 2 * int(y.sum())
+    one = metrics.StreamingAUC().update(["b"], [1.0], pos_label="b")
+    with pytest.raises(ValueError, match="one class"):
+        one.value()
+    with pytest.raises(ValueError, match="NaN"):
+        one.update([0, 1], [1.0, np.nan])
+    assert (one.n_pos, one.n_neg) == (1, 0)
+    with pytest.raises(ValueError, match="bits"):
+        one.merge(metrics.StreamingAUC(bits=4))
+    with pytest.raises(ValueError, match="bits"):
+        metrics.StreamingAUC(bits=99)
+
+
+def test_labels_of_any_kind():
+    scores = [0.1, 0.4, 0.35, 0.8]
+    for y in ([0, 0, 1, 1], [-1, -1, 1, 1], ["a", "a", "b", "b"], [False, False, True, True]):
+        assert metrics.roc_auc(y, scores) == 0.75
+    assert metrics.roc_auc([2, 2, 1, 1], scores) == 0.25
+    assert metrics.roc_auc([2, 2, 1, 1], scores, pos_label=1) == 0.75
+    assert metrics.roc_auc([3, 1, 2, 2], scores, pos_label=2) == 0.75
+
+
+@pytest.mark.parametrize(
+    "y, scores, what",
+    [
+        ([0, 1, 2], [1, 2, 3], "3 classes"),
+        ([1, 1], [1, 2], "one class"),
+        ([0, 1], [1, np.nan], "NaN"),
+        ([0, 1], [1], "inconsistent"),
+        ([], [], "no examples"),
+        ([[0, 1]], [[1, 2]], "1d|shape"),
+        ([0.1, 0.2, 0.3], [1, 2, 3], "continuous"),
+    ],
+)
+def test_what_has_no_auc_is_refused(y, scores, what):
+    with pytest.raises(ValueError, match=what):
+        metrics.roc_auc(y, scores)

@@ -1,0 +1,42 @@
+"""scikit-learn's own checks. One that is expected to fail is named, with its reason."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from ubauc import UBAUCClassifier
+
+ORDER = "one step an example: an example of weight 2 is one larger step, a repeated one two steps"
+ONLINE = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER,
+}
+FOLDS = "beta and gamma are chosen on folds, into which repeated examples fall as they may"
+CHOSEN = {
+    "check_sample_weight_equivalence_on_dense_data": FOLDS,
+    "check_sample_weight_equivalence_on_sparse_data": FOLDS,
+}
+
+
+def expected_failures(estimator):
+    if estimator.solver == "online":
+        return ONLINE
+    if estimator.beta == "auto":
+        return CHOSEN
+    return {}
+
+
+@pytest.mark.filterwarnings("ignore::ubauc.CollapseWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        UBAUCClassifier(),
+        # Two ways to the same minimum agree to its tolerance, and the check asks for seven digits.
+        UBAUCClassifier(beta=0.5, gamma=1e-2, tol=1e-13),
+        UBAUCClassifier(
+            beta=2.0, gamma=1e-3, least_squares="balanced", fit_intercept=True, tol=1e-13
+        ),
+        UBAUCClassifier(solver="online"),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_estimator(estimator, check):
+    check(estimator)

@@ -1,0 +1,156 @@
+"""The model file of the command line: what an estimator writes there and reads from it."""
+
+import json
+import os
+
+import numpy as np
+
+from . import _core
+from ._problem import Solution, online_steps, solver_params
+
+
+def class_name(label):
+    """The label as the command line writes it: 1.0 is `1`."""
+    if isinstance(label, (bool, np.bool_, str)):
+        return str(label)
+    number = float(label)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def class_labels(names):
+    """Numbers where both names are numbers."""
+    if list(names) == ["False", "True"]:
+        return np.array([False, True])
+    try:
+        numbers = np.array([float(name) for name in names])
+    except ValueError:
+        return np.array(names)
+    whole = all(number.is_integer() and abs(number) < 2**53 for number in numbers.tolist())
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def _save(path, *, parameters, certificate, **model):
+    """Write the file: whole, or the old one stays."""
+    model["parameters"] = json.dumps(parameters)
+    model["certificate"] = json.dumps(certificate)
+    _core.save_model(os.fspath(path), model)
+
+
+def _load(path):
+    """The content of the file, as `_save` takes it."""
+    model = _core.load_model(os.fspath(path))
+    model["parameters"] = json.loads(model["parameters"])
+    model["certificate"] = json.loads(model["certificate"])
+    return model
+
+
+def write_model(estimator, path):
+    """The file of a fitted estimator."""
+    if len(estimator._solutions) != 1:
+        raise ValueError("a model file holds two classes; use pickle or joblib for more")
+    found = estimator._solutions[0]
+    online = estimator.solver == "online"
+    params = solver_params(estimator, [], seed=found.seed, n_jobs=1)
+    parameters = {
+        "gamma": found.gamma,
+        "scale": found.scale,
+        "tolerance": params["tolerance"],
+        "beta": found.beta,
+        "least_squares": found.least_squares,
+        "intercept": params["intercept"],
+    }
+    if online:
+        steps = online_steps(estimator)
+        parameters |= {
+            "passes": params["max_iter"],
+            "eta0": found.eta0,
+            "step": steps["step"],
+            "schedule": steps["schedule"],
+            "radius": steps["radius"],
+            "average_from": estimator.average_from,
+            "shuffle": True,
+            "seed": found.seed,
+        }
+    else:
+        parameters["solver"] = "newton"
+    certificate = {
+        "objective": None if np.isnan(found.objective) else found.objective,
+        "dual": found.dual,
+        "gap": found.gap,
+        "stop": found.stop,
+        "lambda": found.interval,
+        "tied": found.tied,
+        "n": found.n,
+        "n_neg": found.counts[0],
+        "n_pos": found.counts[1],
+    }
+    low, high = found.interval or [found.threshold + found.offset] * 2
+    _save(
+        path,
+        algorithm="ol-ubauc" if online else "ba-ubauc",
+        parameters=parameters,
+        certificate=certificate,
+        classes=[class_name(label) for label in estimator.classes_],
+        names=list(getattr(estimator, "feature_names_in_", [])),
+        threshold=low + (high - low) / 2.0,
+        intercept=found.offset,
+        weights=found.weights,
+    )
+
+
+def read_model(cls, path):
+    """A fitted estimator of this class."""
+    model = _load(path)
+    algorithm, parameters = model["algorithm"], model["parameters"]
+    if algorithm not in ("ba-ubauc", "ol-ubauc"):
+        raise ValueError(
+            f"{path}: a model of {algorithm}; {cls.__name__} reads ba-ubauc and ol-ubauc"
+        )
+    if "hash_bits" in parameters:
+        raise ValueError(f"{path}: its features are hashed; ubauc predict scores with it")
+    online = algorithm == "ol-ubauc"
+    names = {
+        "tolerance": "tol",
+        "intercept": "fit_intercept",
+        "passes": "max_iter",
+        "seed": "random_state",
+    }
+    known = set(cls._get_param_names()) - {"solver"}
+    given = {names.get(name, name): value for name, value in parameters.items()}
+    found = cls(
+        solver="online" if online else "batch",
+        **{name: value for name, value in given.items() if name in known},
+    )
+    labels = class_labels(model["classes"])
+    # The positive class comes second; --positive may have named the smaller one.
+    found.classes_ = labels
+    found.n_features_in_ = model["weights"].size
+    if model["names"]:
+        found.feature_names_in_ = np.array(model["names"], dtype=object)
+    certificate = model["certificate"]
+    objective = certificate.get("objective")
+    found._learners = None
+    found._set(
+        [
+            Solution(
+                weights=model["weights"],
+                offset=model["intercept"],
+                threshold=model["threshold"] - model["intercept"],
+                beta=parameters.get("beta", np.nan),
+                gamma=parameters.get("gamma", np.nan),
+                least_squares=parameters.get("least_squares", "plain"),
+                scale=parameters.get("scale", "none"),
+                objective=np.nan if objective is None else objective,
+                dual=certificate.get("dual"),
+                gap=certificate.get("gap"),
+                tied=certificate.get("tied"),
+                stop=certificate.get("stop"),
+                interval=certificate.get("lambda"),
+                n=certificate.get("n", 0),
+                counts=(certificate.get("n_neg", 0), certificate.get("n_pos", 0)),
+                eta0=parameters.get("eta0"),
+                seed=parameters.get("seed", 0),
+            )
+        ]
+    )
+    return found
