@@ -99,6 +99,7 @@ fn minutes(text: &str) -> std::result::Result<Duration, String> {
 }
 
 pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<()> {
+    args.asked.refuse_options_of_others(args.table)?;
     match args.table {
         Table::Table1 => table1::run(&args.asked, output),
         Table::Table2 => table2::run(&args.asked, output),
@@ -115,7 +116,24 @@ impl Asked {
         self.started.checked_add(self.time_limit?)
     }
 
-    /// What is there, in a directory that can be written to.
+    /// That a set is not here.
+    fn note_absent(&self, set: &Set, output: Output) {
+        let (name, dir) = (&set.name, self.data.path());
+        output.note(format!(
+            "note: {name} is not in {}; its cells stay empty",
+            dir.display()
+        ));
+    }
+
+    fn nothing_here(&self) -> anyhow::Error {
+        let dir = self.data.path();
+        anyhow::anyhow!(
+            "no data set of the table is in {}; --data names another directory",
+            dir.display()
+        )
+    }
+
+    /// What is there, in a directory that can be written to. A file that is to be made anew may be anything.
     fn state<C: Made + Serialize + for<'a> Deserialize<'a>>(
         &self,
         file: &Path,
@@ -123,7 +141,10 @@ impl Asked {
     ) -> Result<State<C>> {
         std::fs::create_dir_all(&self.results)
             .with_context(|| format!("cannot make {}", self.results.display()))?;
-        State::load(file, table)
+        match State::load(file, table) {
+            Err(_) if self.fresh => Ok(State::new(table)),
+            found => found,
+        }
     }
 
     /// The protocol with what was typed in place of what was written.
@@ -132,11 +153,24 @@ impl Asked {
         protocol.partition = self.partition.unwrap_or(protocol.partition);
     }
 
-    /// Options that only Table 2 has.
-    fn refuse_runs(&self) -> Result<()> {
-        let typed = [("--runs", self.runs.is_some()), ("--folds", self.folds)];
-        match typed.iter().find(|(_, typed)| *typed) {
-            Some((option, _)) => Err(WrongUsage(format!("{option} is for table2")).into()),
+    /// Refuses options that would change nothing, by name.
+    fn refuse_options_of_others(&self, table: Table) -> Result<()> {
+        let only_table2 = [("--runs", self.runs.is_some()), ("--folds", self.folds)];
+        let not_table1 = [
+            ("--algorithms", !self.algorithms.is_empty()),
+            ("--time-limit", self.time_limit.is_some()),
+            ("--fresh", self.fresh),
+        ];
+        let (foreign, of) = match table {
+            Table::Table2 => return Ok(()),
+            Table::Table3 => (only_table2.to_vec(), "table2"),
+            Table::Table1 => (
+                [&only_table2[..], &not_table1].concat(),
+                "tables of results",
+            ),
+        };
+        match foreign.into_iter().find(|(_, typed)| *typed) {
+            Some((option, _)) => Err(WrongUsage(format!("{option} is for {of}")).into()),
             None => Ok(()),
         }
     }

@@ -232,8 +232,8 @@ impl TrainArgs {
         self.least_squares.map(Into::into)
     }
 
-    /// What was typed, and the rest by tuning or, for the rivals, by a short search. Logistic regression has one parameter, with a default; and nobody takes
-    /// the online learner to wait for a few hundred fits of the other.
+    /// What was typed, and the rest by tuning or, for the rivals, by a short search. Logistic regression has one
+    /// parameter, with a default; and nobody takes the online learner to wait for a few hundred fits of the other.
     fn choose(
         &self,
         data: &Dataset,

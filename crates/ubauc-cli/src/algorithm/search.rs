@@ -116,7 +116,8 @@ pub(crate) fn complete(
             .iter()
             .map(|(name, _)| format!("--{name}"))
             .collect();
-        format!("cannot search for {}; give it", names.join(" and "))
+        let names = names.join(" and ");
+        format!("cannot search for {names} in so few examples; give a value")
     })?;
     let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
     let (train, judge) = (data.part(&kept)?, data.part(&held_out)?);

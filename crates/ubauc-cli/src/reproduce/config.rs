@@ -126,6 +126,7 @@ impl Config {
             runs,
             share,
             validation,
+            folds,
             ..
         } = self.protocol;
         if runs == 0 {
@@ -136,7 +137,13 @@ impl Config {
                 bail!("protocol: {name} = {value}; must be between 0 and 1");
             }
         }
-        for set in &self.datasets {
+        if let Some(folds) = folds.filter(|folds| *folds < 2) {
+            bail!("protocol: folds = {folds}; must be at least 2");
+        }
+        for (k, set) in self.datasets.iter().enumerate() {
+            if self.datasets[..k].iter().any(|s| s.name == set.name) {
+                bail!("two data sets are called '{}'", set.name);
+            }
             for name in std::iter::once(&set.name).chain(&set.stand_in) {
                 if name.is_empty() || name.contains(['/', '\\', '.']) {
                     bail!("data set '{name}' is no name");

@@ -77,7 +77,8 @@ impl Found {
         let load = |path: &Path| load(path, set.unit_rows);
         let (train, test) = match &self.files {
             Files::Halves(path) => {
-                let all = two_classes(load(path)?, protocol)?.0;
+                let in_file = || path.display().to_string();
+                let all = two_classes(load(path)?, protocol).with_context(in_file)?.0;
                 if protocol.folds.is_some() {
                     return Ok(self.split(set, protocol, all, None));
                 }
@@ -86,7 +87,8 @@ impl Found {
                 (all.part(&first)?, all.part(&second)?)
             }
             Files::Parts { train, test } => {
-                let (learned, sides) = two_classes(load(train)?, protocol)?;
+                let in_file = || train.display().to_string();
+                let (learned, sides) = two_classes(load(train)?, protocol).with_context(in_file)?;
                 let judged = load(test)?;
                 let in_file = || test.display().to_string();
                 let labels = sides.apply(&judged.labels).with_context(in_file)?;

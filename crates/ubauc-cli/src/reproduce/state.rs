@@ -98,9 +98,7 @@ impl<C: Made + Serialize + for<'a> Deserialize<'a>> State<C> {
         };
         let of_file = || {
             let path = path.display();
-            format!(
-                "{path} holds no results of `ubauc reproduce` for {table}; --results names another directory"
-            )
+            format!("{path} holds no results of `ubauc reproduce` for {table}; --fresh replaces it")
         };
         let state: Self = serde_json::from_str(&text).with_context(of_file)?;
         if state.format != FORMAT || state.table != table {

@@ -10,7 +10,6 @@ use super::{Asked, publish};
 use crate::output::Output;
 
 pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
-    asked.refuse_runs()?;
     let mut config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
     asked.adjust(&mut config.protocol);
     let dir = asked.data.path();
@@ -25,6 +24,7 @@ pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
         let mut notes: Vec<String> = Vec::new();
         notes.extend(stand_in.map(|found| format!("{} stands in", found.set)));
         if ours.is_none() {
+            asked.note_absent(set, output);
             notes.push("no data".to_string());
         }
         notes.extend(set.note.clone());
@@ -36,6 +36,9 @@ pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
             paper: set.known().and_then(|known| known.paper),
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         });
+    }
+    if sizes.iter().all(|size| size.train.is_none()) {
+        return Err(asked.nothing_here());
     }
     let table = SizeTableView {
         title: "Data sets, ours beside the paper's Table 1".to_string(),

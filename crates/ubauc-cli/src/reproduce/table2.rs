@@ -30,10 +30,10 @@ pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
         config.protocol.folds = Some(FOLDS);
         name = "table2-folds";
     }
-    let file = asked.file(&format!("{name}.json"));
-    let mut state: State<Cell> = asked.state(&file, name)?;
     let sets = asked.datasets(&config.datasets)?;
     let columns = asked.columns(&config.columns)?;
+    let file = asked.file(&format!("{name}.json"));
+    let mut state: State<Cell> = asked.state(&file, name)?;
     let splits = read_all(&sets, asked, &config.protocol, output)?;
     let table = Table {
         config: &config,
@@ -71,18 +71,11 @@ pub(super) fn read_all(
             Some(found) => {
                 splits.insert(set.name.clone(), found.read(set, protocol)?);
             }
-            None => output.note(format!(
-                "note: {} is not in {}; its cells stay empty",
-                set.name,
-                dir.display()
-            )),
+            None => asked.note_absent(set, output),
         }
     }
     if splits.is_empty() {
-        bail!(
-            "no data set of the table is in {}; --data names another directory",
-            dir.display()
-        );
+        return Err(asked.nothing_here());
     }
     Ok(splits)
 }

@@ -59,13 +59,12 @@ impl Made for Cell {
 }
 
 pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
-    asked.refuse_runs()?;
     let mut config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
     asked.adjust(&mut config.protocol);
-    let file = asked.file("table3.json");
-    let mut state: State<Cell> = asked.state(&file, "table3")?;
     let sets = asked.datasets(&config.datasets)?;
     let columns = asked.columns(&config.columns)?;
+    let file = asked.file("table3.json");
+    let mut state: State<Cell> = asked.state(&file, "table3")?;
     let splits = read_all(&sets, asked, &config.protocol, output)?;
     let splits: Vec<&Split> = sets
         .iter()

@@ -58,8 +58,8 @@ pub(super) struct Report {
     pub(super) beta: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gamma: Option<f64>,
-    /// Of a rival, by the names of the options.
-    #[serde(flatten)]
+    /// Of a rival, by the names of the options; apart, since OPAUC's lambda is no threshold.
+    #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
     pub(super) own: Option<BTreeMap<&'static str, Value>>,
     pub(super) least_squares: Option<String>,
     pub(super) scale: String,

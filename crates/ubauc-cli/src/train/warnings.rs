@@ -53,11 +53,14 @@ pub(super) fn warn(
         "converged" => {}
         // One pass is what was asked for.
         "max_passes" if problem.algorithm.is_rival() && problem.algorithm.is_online() => {}
+        "still" if problem.algorithm.is_rival() => output.note(
+            "note: the objective stands still from pass to pass; that is no proof of a minimum",
+        ),
         "still" => output.note(
             "note: the objective stands still from pass to pass; that is no proof of a minimum, \
              --algorithm ba-ubauc has one",
         ),
-        "max_passes" => {
+        "max_passes" if problem.algorithm == Algorithm::OlUbauc => {
             let changed = last_change(trained).map_or(String::new(), |change| {
                 format!("; the last changed the objective by {change:.1e} of itself")
             });
