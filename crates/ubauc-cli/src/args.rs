@@ -35,9 +35,9 @@ pub(crate) struct Common {
     /// No progress, notes or warnings on standard error
     #[arg(long, short, global = true)]
     quiet: bool,
-    /// Seed of everything random
-    #[arg(long, global = true, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// Seed of everything random [default: 1]
+    #[arg(long = "seed", global = true, value_name = "N")]
+    pub(crate) typed_seed: Option<u64>,
     /// Threads to use, 0 for one a core; the answer does not depend on it
     #[arg(long, global = true, value_name = "N", default_value_t = 0,
           value_parser = clap::value_parser!(u16).range(0..=1024))]
@@ -45,6 +45,10 @@ pub(crate) struct Common {
 }
 
 impl Common {
+    pub(crate) fn seed(&self) -> u64 {
+        self.typed_seed.unwrap_or(1)
+    }
+
     pub(crate) fn output(&self) -> Output {
         Output {
             json: self.json,

@@ -48,16 +48,16 @@ fn run(cli: &Cli) -> Result<()> {
         .build_global()
         .context("cannot start the threads")?;
     match &cli.command {
-        Command::Demo(args) => demo::run(args, cli.common.seed, output),
-        Command::Train(args) => train::run(args, cli.common.seed, output),
+        Command::Demo(args) => demo::run(args, cli.common.seed(), output),
+        Command::Train(args) => train::run(args, cli.common.seed(), output),
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
         Command::Learn(args) => learn::run(args, output),
-        Command::Tune(args) => tune::run(args, cli.common.seed, output),
-        Command::Reproduce(args) => reproduce::run(args, output),
-        Command::Data(args) => data::run(args, cli.common.seed, output),
+        Command::Tune(args) => tune::run(args, cli.common.seed(), output),
+        Command::Reproduce(args) => reproduce::run(args, cli.common.typed_seed, output),
+        Command::Data(args) => data::run(args, cli.common.seed(), output),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::args::WrongUsage;
 use crate::data::DirArg;
 use crate::input::at_least_one;
 use crate::output::Output;
-use config::{Column, Protocol, Set};
+use config::{Column, Config, Set};
 use render::View;
 use state::{Made, State, write_whole};
 
@@ -98,12 +98,21 @@ fn minutes(text: &str) -> std::result::Result<Duration, String> {
     Duration::try_from_secs_f64(60.0 * minutes).map_err(|_| "a number of minutes".to_string())
 }
 
-pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<()> {
+pub(crate) fn run(args: &ReproduceArgs, seed: Option<u64>, output: Output) -> Result<()> {
     args.asked.refuse_options_of_others(args.table)?;
+    let experiment = match args.table {
+        Table::Table1 | Table::Table2 => table2::EXPERIMENT,
+        Table::Table3 => table3::EXPERIMENT,
+    };
+    let mut config = Config::load(args.asked.config.as_deref(), experiment)?;
+    let protocol = &mut config.protocol;
+    protocol.seed = seed.unwrap_or(protocol.seed);
+    protocol.runs = args.asked.runs.unwrap_or(protocol.runs);
+    protocol.partition = args.asked.partition.unwrap_or(protocol.partition);
     match args.table {
-        Table::Table1 => table1::run(&args.asked, output),
-        Table::Table2 => table2::run(&args.asked, output),
-        Table::Table3 => table3::run(&args.asked, output),
+        Table::Table1 => table1::run(&config, &args.asked, output),
+        Table::Table2 => table2::run(config, &args.asked, output),
+        Table::Table3 => table3::run(&config, &args.asked, output),
     }
 }
 
@@ -145,12 +154,6 @@ impl Asked {
             Err(_) if self.fresh => Ok(State::new(table)),
             found => found,
         }
-    }
-
-    /// The protocol with what was typed in place of what was written.
-    fn adjust(&self, protocol: &mut Protocol) {
-        protocol.runs = self.runs.unwrap_or(protocol.runs);
-        protocol.partition = self.partition.unwrap_or(protocol.partition);
     }
 
     /// Refuses options that would change nothing, by name.

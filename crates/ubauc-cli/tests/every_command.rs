@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::process::{command, stdout, success, ubauc, wrong_usage};
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 13] = [
     &["demo"],
     &["train"],
     &["predict"],
@@ -14,6 +14,7 @@ const COMMANDS: [&[&str]; 12] = [
     &["compare"],
     &["bound"],
     &["tune"],
+    &["reproduce"],
     &["data", "show"],
     &["data", "list"],
     &["data", "fetch"],

@@ -15,6 +15,8 @@ mod optimum;
 mod passes;
 mod predict;
 mod process;
+mod reproduce;
+mod rivals;
 mod train;
 mod tune;
 mod weights;

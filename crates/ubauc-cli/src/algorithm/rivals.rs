@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::objective::univariate::l_tilde_min;
 use ubauc::solver::linear_svm::{self, SvmParams};
@@ -171,6 +172,10 @@ impl Problem {
 
     pub(super) fn solam_learner(&self, data: &Dataset, divisors: Option<&[f64]>) -> Result<Solam> {
         let kappa = solam::kappa(data.rows(), divisors);
+        if !(kappa * self.solam().radius).is_finite() {
+            let what = "the rows are too long for a number; scale the features";
+            return Err(Error::Numerical { what }.into());
+        }
         Ok(Solam::new(data.rows().cols(), kappa, &self.solam())?)
     }
 

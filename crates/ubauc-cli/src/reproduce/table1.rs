@@ -5,13 +5,10 @@ use anyhow::Result;
 use super::config::Config;
 use super::render::{SizeTableView, SizeView};
 use super::sets::find_or_fetch;
-use super::table2::EXPERIMENT;
 use super::{Asked, publish};
 use crate::output::Output;
 
-pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
-    let mut config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
-    asked.adjust(&mut config.protocol);
+pub(super) fn run(config: &Config, asked: &Asked, output: Output) -> Result<()> {
     let dir = asked.data.path();
     let mut sizes = Vec::new();
     for set in asked.datasets(&config.datasets)? {

@@ -22,9 +22,7 @@ const FOLDS: u32 = 5;
 /// A cell that takes long is saved at least this often.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
 
-pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
-    let mut config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
-    asked.adjust(&mut config.protocol);
+pub(super) fn run(mut config: Config, asked: &Asked, output: Output) -> Result<()> {
     let mut name = "table2";
     if asked.folds {
         config.protocol.folds = Some(FOLDS);

@@ -26,7 +26,7 @@ use super::{Asked, paper, publish};
 use crate::algorithm::Problem;
 use crate::output::Output;
 
-const EXPERIMENT: &str = include_str!("../../../../experiments/table3.toml");
+pub(super) const EXPERIMENT: &str = include_str!("../../../../experiments/table3.toml");
 /// Of the objective, from pass to pass …
 const STILL: f64 = 1e-7;
 /// … so often.
@@ -58,9 +58,7 @@ impl Made for Cell {
     }
 }
 
-pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
-    let mut config = Config::load(asked.config.as_deref(), EXPERIMENT)?;
-    asked.adjust(&mut config.protocol);
+pub(super) fn run(config: &Config, asked: &Asked, output: Output) -> Result<()> {
     let sets = asked.datasets(&config.datasets)?;
     let columns = asked.columns(&config.columns)?;
     let file = asked.file("table3.json");
@@ -74,15 +72,15 @@ pub(super) fn run(asked: &Asked, output: Output) -> Result<()> {
         &mut state,
         (&file, asked),
         (&splits, &columns),
-        &config,
+        config,
         output,
     )?;
     state.save(&file)?;
 
     let all_sets: Vec<&Set> = config.datasets.iter().collect();
     let all_columns: Vec<&Column> = config.columns.iter().collect();
-    let asked_for = view(&state, &config, &sets, &columns);
-    let whole = view(&state, &config, &all_sets, &all_columns);
+    let asked_for = view(&state, config, &sets, &columns);
+    let whole = view(&state, config, &all_sets, &all_columns);
     publish(&asked_for, &whole, &file, output)?;
     if !failed.is_empty() {
         bail!("{} cells failed: {}", failed.len(), failed.join(", "));

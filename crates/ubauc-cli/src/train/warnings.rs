@@ -32,6 +32,12 @@ pub(super) fn warn(
             "warning: all weights are 0: every example has the same score and AUC is 0.5; {cure} \
              the features speak"
         ));
+    } else if svm_says_nothing(trained, problem, data) {
+        output.note(format!(
+            "warning: all weights are 0 to within the tolerance: no weights have a smaller sum of \
+             losses than one answer for all, as happens where few examples of one class overlap \
+             with many of the other, and AUC is luck; {cure} the features speak"
+        ));
     } else if trained.tied == Some(n) {
         output.note(format!(
             "warning: all weights are 0 to within the tolerance: every example is tied at the \
@@ -49,6 +55,11 @@ pub(super) fn warn(
             }
         ));
     }
+    warn_of_stop(trained, problem, output);
+}
+
+/// Why it stopped, unless that is what was asked for.
+fn warn_of_stop(trained: &Trained, problem: &Problem, output: Output) {
     match trained.stop {
         "converged" => {}
         // One pass is what was asked for.
@@ -92,6 +103,22 @@ pub(super) fn warn(
             }
         )),
     }
+}
+
+/// Whether the SVM is no better than w = 0 with the best b, which is C(N⁺ − N⁻) cut to [−1, 1], by more than its
+/// tolerance.
+fn svm_says_nothing(trained: &Trained, problem: &Problem, data: &Dataset) -> bool {
+    let Some(c) = problem
+        .own
+        .c
+        .filter(|_| problem.algorithm == Algorithm::Svm)
+    else {
+        return false;
+    };
+    let (n_pos, n_neg) = (data.n_pos() as f64, data.n_neg() as f64);
+    let b = (c * (n_pos - n_neg)).clamp(-1.0, 1.0);
+    let of_none = 0.5 * b * b + c * (n_pos * (1.0 - b) + n_neg * (1.0 + b));
+    trained.objective >= of_none * (1.0 - problem.tolerance())
 }
 
 /// By which share of itself the objective changed in the last pass, if there were two.

@@ -143,7 +143,7 @@ pub fn fit(data: &Dataset, divisors: Option<&[f64]>, params: &SvmParams) -> Resu
             objective: best.objective,
             dual,
         });
-        let gap = (best.objective - dual) / best.objective;
+        let gap = ((best.objective - dual) / best.objective).max(0.0);
         let converged = gap <= params.tolerance;
         if converged || passes >= params.max_passes {
             let mut weights = best.w;
