@@ -159,7 +159,8 @@ impl Online for Spam {
             *product += k * x.dot(mean);
         }
         self.scale /= 1.0 + eta * lambda;
-        if self.steps % self.v.len().max(1) as u64 == 0 || self.scale < SMALLEST {
+        let every = self.v.len().max(1) as u64;
+        if self.steps.is_multiple_of(every) || self.scale < SMALLEST {
             self.renew();
         }
     }
