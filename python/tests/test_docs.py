@@ -4,11 +4,11 @@ import doctest
 
 import pytest
 import ubauc
-from ubauc import _classifier, _readers, metrics
+from ubauc import _classifier, _readers, _rivals, metrics
 
 
 @pytest.mark.parametrize(
-    "module", [ubauc, metrics, _classifier, _readers], ids=lambda m: m.__name__
+    "module", [ubauc, metrics, _classifier, _readers, _rivals], ids=lambda m: m.__name__
 )
 def test_examples(module):
     failed, tried = doctest.testmod(module)

@@ -16,6 +16,17 @@ from . import metrics
 from ._classifier import UBAUCClassifier
 from ._core import __version__
 from ._readers import load_svmlight
+from ._rivals import OAMClassifier, OPAUCClassifier, RankSVMClassifier, SOLAMClassifier
 from .exceptions import CollapseWarning
 
-__all__ = ["CollapseWarning", "UBAUCClassifier", "__version__", "load_svmlight", "metrics"]
+__all__ = [
+    "CollapseWarning",
+    "OAMClassifier",
+    "OPAUCClassifier",
+    "RankSVMClassifier",
+    "SOLAMClassifier",
+    "UBAUCClassifier",
+    "__version__",
+    "load_svmlight",
+    "metrics",
+]
