@@ -12,7 +12,7 @@ True
 True
 """
 
-from . import metrics
+from . import metrics, objectives
 from ._classifier import UBAUCClassifier
 from ._core import __version__
 from ._readers import load_svmlight
@@ -29,4 +29,5 @@ __all__ = [
     "__version__",
     "load_svmlight",
     "metrics",
+    "objectives",
 ]
