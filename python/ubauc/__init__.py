@@ -12,7 +12,7 @@ True
 True
 """
 
-from . import metrics, objectives
+from . import metrics, objectives, plot
 from ._classifier import UBAUCClassifier
 from ._core import __version__
 from ._readers import load_svmlight
@@ -30,4 +30,5 @@ __all__ = [
     "load_svmlight",
     "metrics",
     "objectives",
+    "plot",
 ]
