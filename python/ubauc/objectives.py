@@ -37,6 +37,7 @@ at least the Hessian, in every direction: a step by it is never too bold, and it
 """
 
 import numpy as np
+from scipy.special import expit
 
 __all__ = ["UnivariateBoundObjective", "lightgbm_objective", "xgboost_objective"]
 
@@ -97,7 +98,7 @@ class UnivariateBoundObjective:
     def derivatives(self, y_true, y_score, sample_weight=None):
         """Gradient, and the diagonal that is at least the Hessian."""
         y, c, s, v = self._given(y_true, y_score, sample_weight)
-        p = _sigmoid(y * (self._threshold(y, c, s) - c) / self.temperature)
+        p = expit(y * (self._threshold(y, c, s) - c) / self.temperature)
         gradient = -s * y * (p + self.beta * v * (1 - y * c))
         hessian = s * (p * (1 - p) / self.temperature + self.beta * v)
         return gradient, hessian
@@ -123,24 +124,21 @@ class UnivariateBoundObjective:
         room = tau * (2.0 + np.log(s.sum() / min(s[y > 0].sum(), s[y < 0].sum())))
         low, high = c.min() - room, c.max() + room
         at = (low + high) / 2
+        # y(λ − c)/τ is `slant` λ − `shift`.
+        slant, shift, signed = y / tau, y * c / tau, s * y
         for _ in range(200):
-            p = _sigmoid(y * (at - c) / tau)
-            slope = s @ (y * p)
+            p = expit(slant * at - shift)
+            slope = signed @ p
             low, high = (low, at) if slope > 0 else (at, high)
             curvature = s @ (p * (1 - p)) / tau
             step = at - slope / curvature if curvature > 0 else low
             after = step if low < step < high else (low + high) / 2
-            if after == at or not low < after < high:
+            if not low < after < high:
                 break
             close, at = abs(after - at) <= 1e-14 * (abs(at) + tau), after
             if close:
                 break
         return at
-
-
-def _sigmoid(z):
-    e = np.exp(-np.abs(z))
-    return np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
 def xgboost_objective(*, beta=0.5, temperature=0.1, balanced=True):
