@@ -53,11 +53,12 @@ def _fit():
     path.write_bytes(text)
     X, y = ubauc.load_svmlight(path)
     clf = ubauc.UBAUCClassifier(beta=0.5, gamma=1e-4)
-    rust = min(measure("fit", path, "-", 0.5, 1e-4, 1e-6, 5, threads=1)["seconds"])
-    here, fitted = best(5, clf.fit, X, y)
-    again = measure("fit", path, "-", 0.5, 1e-4, 1e-6, 5, threads=1)
-    assert again["answer"] == fitted.objective_, (again["answer"], fitted.objective_)
-    rust = min(rust, *again["seconds"])
+    rust = here = np.inf
+    for _ in range(3):
+        of_library = measure("fit", path, "-", 0.5, 1e-4, 1e-6, 5, threads=1)
+        took, fitted = best(5, clf.fit, X, y)
+        assert of_library["answer"] == fitted.objective_, (of_library["answer"], fitted.objective_)
+        rust, here = min(rust, *of_library["seconds"]), min(here, took)
     path.unlink()
     what = f"`fit` on {name} from CSR, beside the Rust library"
     return [what, seconds(here), seconds(rust), f"{here / rust:.2f}×", "at most 1.10×"]
