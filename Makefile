@@ -33,6 +33,7 @@ doc: ## the library's documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
 
 bench: $(VENV)/bench-ready ## speed: ours / theirs / ratio, from one run (set UBAUC_DATA for the real data)
+	$(VENV)/bin/maturin develop --quiet --profile dist
 	$(PYTHON) bench/run.py
 
 fuzz: ## fuzz every reader for a minute each (FUZZ_SECONDS=60); needs cargo-fuzz

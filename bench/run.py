@@ -1,7 +1,7 @@
 """Speed of ubauc beside that of others: ours, theirs and the ratio, from one run on one machine.
 
     make bench                                    print the tables
-    .venv/bin/python bench/run.py --write         and put them into docs/benchmarks.md
+    .venv/bin/python bench/run.py --write         and put them into docs/
 
 Each time is the best of several runs of the same work on the same data, both sides in turn.
 Absolute times mean little on a shared machine; ratios of one run mean more.
@@ -18,6 +18,7 @@ import numpy as np
 import sklearn
 from measure import CACHE, ROOT, best, measure, measure_text, seconds, svmlight_text, table
 from online import bench_endless, bench_online, bench_stream
+from package import bench_python
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +26,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
-DOCS = ROOT / "docs" / "benchmarks.md"
+DOCS = ROOT / "docs"
 
 
 def bench_auc():
@@ -223,21 +224,23 @@ BENCHMARKS = {
     "online": bench_online,
     "stream": bench_stream,
     "endless": bench_endless,
+    "python": bench_python,
 }
 
 
 def write(name, text):
-    """Puts a table between its marks in docs/benchmarks.md."""
+    """Puts a table between its marks in docs/benchmarks.md, or on the page about Python."""
+    page = DOCS / ("python.md" if name == "python" else "benchmarks.md")
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, rest = DOCS.read_text().split(begin)
+    before, rest = page.read_text().split(begin)
     _, after = rest.split(end)
-    DOCS.write_text(before + begin + text + "\n" + end + after)
+    page.write_text(before + begin + text + "\n" + end + after)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="which ones; all without")
-    parser.add_argument("--write", action="store_true", help="update docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="update docs/")
     args = parser.parse_args()
     unknown = set(args.names) - set(BENCHMARKS)
     if unknown:

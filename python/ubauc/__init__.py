@@ -12,10 +12,23 @@ True
 True
 """
 
-from . import metrics
+from . import metrics, objectives, plot
 from ._classifier import UBAUCClassifier
 from ._core import __version__
 from ._readers import load_svmlight
+from ._rivals import OAMClassifier, OPAUCClassifier, RankSVMClassifier, SOLAMClassifier
 from .exceptions import CollapseWarning
 
-__all__ = ["CollapseWarning", "UBAUCClassifier", "__version__", "load_svmlight", "metrics"]
+__all__ = [
+    "CollapseWarning",
+    "OAMClassifier",
+    "OPAUCClassifier",
+    "RankSVMClassifier",
+    "SOLAMClassifier",
+    "UBAUCClassifier",
+    "__version__",
+    "load_svmlight",
+    "metrics",
+    "objectives",
+    "plot",
+]

@@ -4,10 +4,10 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import AUCClassifier
+from ._weighted import WeightedAUCClassifier
 
 
-class UBAUCClassifier(AUCClassifier):
+class UBAUCClassifier(WeightedAUCClassifier):
     """Linear scorer of high AUC, by the univariate bound of AUC risk.
 
     The batch solver finds the minimum of a convex objective and proves it: ``gap_`` bounds how far

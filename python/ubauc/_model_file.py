@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from . import _core
-from ._problem import Solution, online_steps, solver_params
+from ._problem import Solution
 
 
 def class_name(label):
@@ -49,30 +49,6 @@ def write_model(estimator, path):
     if len(estimator._solutions) != 1:
         raise ValueError("a model file holds two classes; use pickle or joblib for more")
     found = estimator._solutions[0]
-    online = estimator.solver == "online"
-    params = solver_params(estimator, [], seed=found.seed, n_jobs=1)
-    parameters = {
-        "gamma": found.gamma,
-        "scale": found.scale,
-        "tolerance": params["tolerance"],
-        "beta": found.beta,
-        "least_squares": found.least_squares,
-        "intercept": params["intercept"],
-    }
-    if online:
-        steps = online_steps(estimator)
-        parameters |= {
-            "passes": params["max_iter"],
-            "eta0": found.eta0,
-            "step": steps["step"],
-            "schedule": steps["schedule"],
-            "radius": steps["radius"],
-            "average_from": estimator.average_from,
-            "shuffle": True,
-            "seed": found.seed,
-        }
-    else:
-        parameters["solver"] = "newton"
     certificate = {
         "objective": None if np.isnan(found.objective) else found.objective,
         "dual": found.dual,
@@ -87,8 +63,8 @@ def write_model(estimator, path):
     low, high = found.interval or [found.threshold + found.offset] * 2
     _save(
         path,
-        algorithm="ol-ubauc" if online else "ba-ubauc",
-        parameters=parameters,
+        algorithm=estimator._algorithm,
+        parameters=estimator._saved_parameters(found),
         certificate=certificate,
         classes=[class_name(label) for label in estimator.classes_],
         names=list(getattr(estimator, "feature_names_in_", [])),
@@ -102,25 +78,9 @@ def read_model(cls, path):
     """A fitted estimator of this class."""
     model = _load(path)
     algorithm, parameters = model["algorithm"], model["parameters"]
-    if algorithm not in ("ba-ubauc", "ol-ubauc"):
-        raise ValueError(
-            f"{path}: a model of {algorithm}; {cls.__name__} reads ba-ubauc and ol-ubauc"
-        )
     if "hash_bits" in parameters:
         raise ValueError(f"{path}: its features are hashed; ubauc predict scores with it")
-    online = algorithm == "ol-ubauc"
-    names = {
-        "tolerance": "tol",
-        "intercept": "fit_intercept",
-        "passes": "max_iter",
-        "seed": "random_state",
-    }
-    known = set(cls._get_param_names()) - {"solver"}
-    given = {names.get(name, name): value for name, value in parameters.items()}
-    found = cls(
-        solver="online" if online else "batch",
-        **{name: value for name, value in given.items() if name in known},
-    )
+    found = cls._of_saved(algorithm, parameters, path)
     labels = class_labels(model["classes"])
     # The positive class comes second; --positive may have named the smaller one.
     found.classes_ = labels
@@ -129,7 +89,6 @@ def read_model(cls, path):
         found.feature_names_in_ = np.array(model["names"], dtype=object)
     certificate = model["certificate"]
     objective = certificate.get("objective")
-    found._learners = None
     found._set(
         [
             Solution(

@@ -18,6 +18,8 @@ DEFAULT_BETA, DEFAULT_GAMMA = 0.5, 1e-4
 ENOUGH = 10
 # Passes that ended while the objective still changed by such a share of itself deserve a warning.
 STILL_MOVING = 1e-3
+# Warnings point at who called `fit`: it calls `_fit`, that `_solve`, that `solve`, and that warns.
+USER = 6
 
 # Learners are pickled and copied as their state, which is bit for bit.
 copyreg.pickle(_core.Learner, lambda learner: (_core_learner, (learner.to_bytes(),)))
@@ -52,10 +54,11 @@ class Solution:
     offset: float
     # In units of w.x, without the offset.
     threshold: float
-    beta: float
-    gamma: float
-    least_squares: str
     scale: str
+    # Of the univariate bound.
+    beta: float = np.nan
+    gamma: float = np.nan
+    least_squares: str = "plain"
     n_iter: int = 1
     objective: float = np.nan
     dual: float | None = None
@@ -120,7 +123,13 @@ def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
 
 
 def _printer(estimator):
-    what, measure = ("pass", "AUC") if estimator.solver == "online" else ("step", "gap")
+    return printer(
+        estimator, *(("pass", "AUC") if estimator.solver == "online" else ("step", "gap"))
+    )
+
+
+def printer(estimator, what, measure):
+    """Prints every step."""
     name = type(estimator).__name__
 
     def tell(step, objective, value):
@@ -162,7 +171,7 @@ def _solve(estimator, problem, params):
             f"every beta that was tried collapsed; beta = {found['beta']:g} is taken, and the "
             "features hardly tell the classes apart"
         )
-        warnings.warn(message, CollapseWarning, stacklevel=4)
+        warnings.warn(message, CollapseWarning, stacklevel=USER)
     return Solution(
         weights=found["weights"],
         offset=offset,
@@ -203,7 +212,7 @@ def _warn(estimator, problem, solution, params):
         what = None
     if what is not None:
         message = f"{what}; a larger beta or a smaller gamma keeps scores apart"
-        warnings.warn(message, CollapseWarning, stacklevel=4)
+        warnings.warn(message, CollapseWarning, stacklevel=USER)
     stop, tol = solution.stop, params["tolerance"]
     if stop in ("stalled", "max_newton"):
         gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
@@ -211,13 +220,13 @@ def _warn(estimator, problem, solution, params):
             f"not converged ({stop}): the gap is {gap}, asked for was {tol:g}; scale the features "
             "(scale='maxabs'), allow more steps (max_iter) or a larger tol"
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(message, ConvergenceWarning, stacklevel=USER)
     elif stop == "unproved":
         message = (
             "with gamma=0 and features that depend on each other the gap is an estimate, not a "
             "proof; a small gamma proves it"
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(message, ConvergenceWarning, stacklevel=USER)
     elif stop == "max_passes":
         objective = solution.trace["objective"]
         change = np.inf if objective.size < 2 else abs(objective[-2] / objective[-1] - 1.0)
@@ -226,7 +235,7 @@ def _warn(estimator, problem, solution, params):
                 f"all {solution.n_iter} passes are made and the objective still changes; allow "
                 "more (max_iter), or take solver='batch', which finds the minimum"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(message, ConvergenceWarning, stacklevel=USER)
 
 
 def _held_out_scores(estimator, problem, params, solution):

@@ -221,19 +221,11 @@ impl Common {
     }
 
     fn scale(&self) -> PyResult<Scale> {
-        match self.scale.as_str() {
-            "none" => Ok(Scale::None),
-            "maxabs" => Ok(Scale::MaxAbs),
-            "standard" => Ok(Scale::Standard),
-            other => Err(unknown("scale", other, "none, maxabs or standard")),
-        }
+        scale_of(&self.scale)
     }
 
     fn tell(&self, step: usize, objective: f64, measure: Option<f64>) {
-        if let Some(progress) = &self.progress {
-            // What is printed may fail; the fit goes on.
-            Python::attach(|py| drop(progress.call1(py, (step, objective, measure))));
-        }
+        tell(self.progress.as_ref(), step, objective, measure);
     }
 
     /// Takes β and γ if both are given, else tunes what is not, as the command line does.
@@ -316,7 +308,29 @@ impl Common {
     }
 }
 
-fn divisors(
+pub(crate) fn scale_of(name: &str) -> PyResult<Scale> {
+    match name {
+        "none" => Ok(Scale::None),
+        "maxabs" => Ok(Scale::MaxAbs),
+        "standard" => Ok(Scale::Standard),
+        other => Err(unknown("scale", other, "none, maxabs or standard")),
+    }
+}
+
+/// Calls whoever watches.
+pub(crate) fn tell(
+    progress: Option<&Py<PyAny>>,
+    step: usize,
+    objective: f64,
+    measure: Option<f64>,
+) {
+    if let Some(progress) = progress {
+        // What is printed may fail; the fit goes on.
+        Python::attach(|py| drop(progress.call1(py, (step, objective, measure))));
+    }
+}
+
+pub(crate) fn divisors(
     scale: Scale,
     data: &Dataset,
     weights: Option<&[f64]>,

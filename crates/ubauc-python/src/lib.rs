@@ -11,6 +11,7 @@ mod learner;
 mod metrics;
 mod model_file;
 mod read;
+mod rivals;
 
 use pyo3::prelude::*;
 
@@ -19,6 +20,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(fit::fit_batch, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit_online, module)?)?;
+    module.add_function(wrap_pyfunction!(rivals::fit_rival, module)?)?;
     module.add_function(wrap_pyfunction!(fit::scores, module)?)?;
     module.add_class::<learner::Learner>()?;
     module.add_function(wrap_pyfunction!(calibrate::calibrate, module)?)?;

@@ -1,0 +1,262 @@
+//! The rivals: SOLAM, OPAUC, OAM and the ranking SVM, all by one function.
+
+use numpy::{PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ubauc::data::dataset::Dataset;
+use ubauc::objective::univariate::l_tilde_min;
+use ubauc::solver::oam::{Oam, OamParams, Update};
+use ubauc::solver::opauc::{FULL_UP_TO, Opauc, OpaucParams};
+use ubauc::solver::passes::{self, Online, OnlineGiven, PassPoint, Passes};
+use ubauc::solver::solam::{Solam, SolamParams, kappa};
+use ubauc::solver::svm_or::{self, RoundPoint, SvmOrGiven, SvmOrParams};
+
+use crate::error::{Refused, unknown};
+use crate::fit::{divisors, scale_of, tell};
+use crate::input::{Matrix, detached};
+
+/// The rank of OPAUC's covariances where d is too large for full ones, as the command line has it.
+const TAU: usize = 50;
+
+/// What every one of them is told.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Told<'py> {
+    /// By the command line's name.
+    algorithm: String,
+    /// Its parameters, by the names of the command line; what is not there is the library's default.
+    own: Bound<'py, PyDict>,
+    scale: String,
+    tolerance: f64,
+    /// Passes or rounds.
+    max_iter: usize,
+    shuffle: bool,
+    seed: u64,
+    classes: [String; 2],
+    n_jobs: usize,
+    progress: Option<Py<PyAny>>,
+}
+
+enum Rival {
+    Solam(SolamParams),
+    /// Whether the rank is to be found from the number of features.
+    Opauc(OpaucParams, bool),
+    Oam(OamParams),
+    SvmOr(SvmOrParams),
+}
+
+/// What came of it.
+struct Found {
+    weights: Vec<f64>,
+    lambda: [f64; 2],
+    objective: f64,
+    proof: Option<[f64; 2]>,
+    n_iter: usize,
+    stop: &'static str,
+    /// Columns by name, beside the number of the step.
+    trace: Vec<(&'static str, Vec<f64>)>,
+}
+
+/// Fits one of them; they take no sample weights.
+#[pyfunction]
+pub(crate) fn fit_rival<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    positive: PyReadonlyArray1<'py, bool>,
+    params: Told<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rival = params.rival()?;
+    let scale = scale_of(&params.scale)?;
+    let (x, positive) = (x.slices()?, positive.as_slice()?);
+    let Told {
+        classes,
+        n_jobs,
+        progress,
+        ..
+    } = params;
+    let passes = Passes {
+        passes: params.max_iter,
+        tolerance: params.tolerance,
+        shuffle: params.shuffle.then_some(params.seed),
+    };
+    let found = detached(py, n_jobs, || {
+        let data = x.dataset(positive, classes)?;
+        let divisors = divisors(scale, &data, None)?;
+        rival.fit(&data, divisors.as_deref(), &passes, progress.as_ref())
+    })?;
+    let answer = PyDict::new(py);
+    answer.set_item("weights", found.weights.to_pyarray(py))?;
+    answer.set_item("lambda", found.lambda)?;
+    answer.set_item("objective", found.objective)?;
+    answer.set_item("dual", found.proof.map(|[dual, _]| dual))?;
+    answer.set_item("gap", found.proof.map(|[_, gap]| gap))?;
+    answer.set_item("n_iter", found.n_iter)?;
+    answer.set_item("stop", found.stop)?;
+    let trace = PyDict::new(py);
+    for (name, column) in found.trace {
+        trace.set_item(name, column.to_pyarray(py))?;
+    }
+    answer.set_item("trace", trace)?;
+    Ok(answer)
+}
+
+impl<'py> Told<'py> {
+    fn own<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        let value = self.own.get_item(name)?;
+        value.map(|value| value.extract::<T>()).transpose()
+    }
+
+    fn rival(&self) -> PyResult<Rival> {
+        Ok(match self.algorithm.as_str() {
+            "solam" => {
+                let default = SolamParams::default();
+                Rival::Solam(SolamParams {
+                    zeta: self.own("zeta")?.unwrap_or(default.zeta),
+                    radius: self.own("radius")?.unwrap_or(default.radius),
+                })
+            }
+            "opauc" => {
+                let default = OpaucParams::default();
+                let tau: Option<usize> = self.own("tau")?;
+                let params = OpaucParams {
+                    eta: self.own("eta")?.unwrap_or(default.eta),
+                    lambda: self.own("lambda")?.unwrap_or(default.lambda),
+                    tau: tau.filter(|tau| *tau > 0),
+                    seed: self.seed,
+                };
+                Rival::Opauc(params, tau.is_none())
+            }
+            "oam-seq" | "oam-gra" => {
+                let default = OamParams::default();
+                Rival::Oam(OamParams {
+                    c: self.own("C")?.unwrap_or(default.c),
+                    buffer: self.own("buffer")?.unwrap_or(default.buffer),
+                    update: match self.algorithm.as_str() {
+                        "oam-gra" => Update::Gradient,
+                        _ => Update::Sequential,
+                    },
+                    seed: self.seed,
+                })
+            }
+            "svm-or" => {
+                let default = SvmOrParams::default();
+                Rival::SvmOr(SvmOrParams {
+                    c: self.own("C")?.unwrap_or(default.c),
+                    tolerance: self.tolerance,
+                    max_rounds: self.max_iter,
+                })
+            }
+            other => {
+                let must = "solam, opauc, oam-seq, oam-gra or svm-or";
+                return Err(unknown("algorithm", other, must));
+            }
+        })
+    }
+}
+
+impl Rival {
+    fn fit(
+        &self,
+        data: &Dataset,
+        divisors: Option<&[f64]>,
+        passes: &Passes,
+        progress: Option<&Py<PyAny>>,
+    ) -> Result<Found, Refused> {
+        let d = data.rows().cols();
+        let online = Stream {
+            data,
+            divisors,
+            passes,
+            progress,
+        };
+        match self {
+            Rival::Solam(params) => {
+                let kappa = kappa(data.rows(), divisors);
+                online.fit(Solam::new(d, kappa, params)?)
+            }
+            Rival::Opauc(params, finds_tau) => {
+                let found = (*finds_tau && d > FULL_UP_TO).then_some(TAU);
+                let tau = params.tau.or(found);
+                online.fit(Opauc::new(d, &OpaucParams { tau, ..*params })?)
+            }
+            Rival::Oam(params) => online.fit(Oam::new(d, params)?),
+            Rival::SvmOr(params) => fit_svm_or(data, divisors, params, progress),
+        }
+    }
+}
+
+/// What an online learner is led over.
+struct Stream<'a> {
+    data: &'a Dataset,
+    divisors: Option<&'a [f64]>,
+    passes: &'a Passes,
+    progress: Option<&'a Py<PyAny>>,
+}
+
+impl Stream<'_> {
+    fn fit(&self, learner: impl Online) -> Result<Found, Refused> {
+        let say = |p: &PassPoint| tell(self.progress, p.pass, p.objective, Some(p.auc));
+        let given = OnlineGiven {
+            divisors: self.divisors,
+            progress: Some(&say),
+        };
+        let fit = passes::fit(self.data, &given, learner, self.passes)?;
+        let column =
+            |of: &dyn Fn(&PassPoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
+        let trace = vec![
+            ("step", column(&|p| p.pass as f64)),
+            ("objective", column(&|p| p.objective)),
+            ("auc", column(&|p| p.auc)),
+        ];
+        Ok(Found {
+            lambda: l_tilde_min(&fit.scores, self.data.positive())?.lambda,
+            weights: fit.weights,
+            objective: fit.objective,
+            proof: None,
+            n_iter: fit.passes,
+            stop: match fit.stop {
+                passes::Stop::Still => "still",
+                passes::Stop::MaxPasses => "max_passes",
+            },
+            trace,
+        })
+    }
+}
+
+fn fit_svm_or(
+    data: &Dataset,
+    divisors: Option<&[f64]>,
+    params: &SvmOrParams,
+    progress: Option<&Py<PyAny>>,
+) -> Result<Found, Refused> {
+    let say = |p: &RoundPoint| tell(progress, p.round, p.objective, Some(p.gap));
+    let given = SvmOrGiven {
+        divisors,
+        progress: Some(&say),
+    };
+    let fit = svm_or::fit(data, &given, params)?;
+    let column =
+        |of: &dyn Fn(&RoundPoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
+    let trace = vec![
+        ("step", column(&|p| p.round as f64)),
+        ("objective", column(&|p| p.objective)),
+        ("dual", column(&|p| p.dual)),
+        ("gap", column(&|p| p.gap)),
+    ];
+    Ok(Found {
+        lambda: l_tilde_min(&fit.scores, data.positive())?.lambda,
+        weights: fit.weights,
+        objective: fit.objective,
+        proof: Some([fit.dual, fit.gap]),
+        n_iter: fit.rounds,
+        stop: match fit.stop {
+            svm_or::Stop::Converged => "converged",
+            svm_or::Stop::MaxRounds => "max_rounds",
+            svm_or::Stop::Stalled => "stalled",
+        },
+        trace,
+    })
+}

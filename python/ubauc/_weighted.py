@@ -1,0 +1,276 @@
+"""What only the estimators of the univariate bound do: sample weights, streams, probabilities."""
+
+from itertools import combinations
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from . import _core
+from ._base import ACCEPTED, AUCClassifier, canonical, each, listed
+from ._problem import (
+    DEFAULT_BETA,
+    DEFAULT_GAMMA,
+    Solution,
+    online_steps,
+    solve,
+    solver_params,
+)
+
+
+def _learns_online(estimator):
+    if estimator.solver != "online":
+        raise AttributeError("partial_fit is for solver='online'")
+    return True
+
+
+def _is_calibrated(estimator):
+    if estimator.calibrate is None:
+        raise AttributeError("predict_proba needs calibrate='sigmoid' or calibrate='isotonic'")
+    return True
+
+
+class WeightedAUCClassifier(AUCClassifier):
+    """Fits with weights, learns from streams, and calibrates."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the scorer.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, at least 0: an example of weight 2 counts as two, one of weight 0 not at all.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        self._fit(X, y, sample_weight)
+        self._learners = None
+        return self
+
+    @available_if(_learns_online)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from a batch of a stream, example by example in their order.
+
+        A batch may have examples of one class only, and weights of 0. After `fit` it goes on from
+        there.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Examples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        classes : array-like of shape (n_classes,), default=None
+            All classes of the stream; to be given at the first call and not needed afterwards.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, at least 0.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        self._validate_params()
+        if self.calibrate is not None:
+            raise ValueError(
+                "partial_fit has no held-out folds to calibrate by: set calibrate=None"
+            )
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' is not for partial_fit; give weights by class"
+            )
+        first = not hasattr(self, "classes_")
+        X, y = validate_data(self, X, y, reset=first, **ACCEPTED)
+        check_classification_targets(y)
+        _check_partial_fit_first_call(self, classes)
+        if self.classes_.size < 2:
+            raise ValueError(f"at least 2 classes are needed, got one class: {self.classes_[0]!r}")
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y has classes {unknown.tolist()!r} that are not in classes")
+        X = canonical(X)
+        codes = np.searchsorted(self.classes_, y)
+        weights = self._weights(sample_weight, X, y, codes)
+        if first or getattr(self, "_learners", None) is None:
+            self._start_learners()
+        solutions = []
+        problems = self._problems(X, codes, weights)
+        for k, (problem, learner) in enumerate(zip(problems, self._learners, strict=True)):
+            if k in self._without_eta0 and min(problem.counts()) > 0:
+                learner.find_eta0(problem.x, problem.positive)
+                self._without_eta0.remove(k)
+            learner.learn(problem.x, problem.positive, problem.weights)
+            solutions.append(self._learned(learner))
+        self._set(solutions)
+        self.t_ = max(learner.steps for learner in self._learners)
+        return self
+
+    @available_if(_is_calibrated)
+    def predict_proba(self, X):
+        """Probabilities of the classes, calibrated on held-out folds.
+
+        Of two classes their order is that of `decision_function`, and so is their AUC. Of more they
+        are means over the pairs that a class is in.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            A column for each of `classes_`.
+        """
+        scores = self._pair_scores(X)
+        n_classes = self.classes_.size
+        p = np.zeros((scores[0].size, n_classes))
+        pairs = list(combinations(range(n_classes), 2))
+        for (i, j), score, solution in zip(pairs, scores, self._solutions, strict=True):
+            of_second = solution.probabilities(score)
+            p[:, j] += of_second
+            p[:, i] += 1.0 - of_second
+        return p / len(pairs)
+
+    def _solve(self, problem, *, seed, n_jobs):
+        return solve(self, problem, seed=seed, n_jobs=n_jobs)
+
+    def _weights(self, sample_weight, X, y, codes):
+        """Sample weights times class weights; None if all are 1."""
+        if sample_weight is None and self.class_weight is None:
+            return None
+        if sample_weight is None:
+            weights = np.ones(X.shape[0])
+        else:
+            # A batch of a stream may have no weight at all; a fit of none is refused for want of
+            # classes.
+            weights = check_array(
+                sample_weight,
+                ensure_2d=False,
+                dtype=np.float64,
+                copy=True,
+                input_name="sample_weight",
+            )
+            if weights.shape != (X.shape[0],):
+                raise ValueError(
+                    f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}"
+                )
+            if (weights < 0).any():
+                raise ValueError("Negative values in data passed to `sample_weight`")
+        if self.class_weight is not None:
+            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            weights *= of_class[codes]
+        return weights
+
+    def _set(self, solutions):
+        super()._set(solutions)
+        self.offset_ = np.array([s.offset for s in solutions])
+        self.dual_objective_ = each([s.dual for s in solutions])
+        self.gap_ = each([s.gap for s in solutions])
+        self.n_tied_ = each([s.tied for s in solutions], missing=-1)
+        self.beta_ = each([s.beta for s in solutions])
+        self.gamma_ = each([s.gamma for s in solutions])
+        self.least_squares_ = listed([s.least_squares for s in solutions])
+        self.tuning_ = listed([s.tuned for s in solutions])
+
+    def _start_learners(self):
+        """Learners of a stream; after `fit` they go on from its coefficients."""
+        chosen = tuple(
+            default if value == "auto" else value
+            for value, default in (
+                (self.beta, DEFAULT_BETA),
+                (self.gamma, DEFAULT_GAMMA),
+                (self.least_squares, "plain"),
+            )
+        )
+        params = solver_params(self, ["", ""], seed=0, n_jobs=1, chosen=chosen)
+        steps = online_steps(self, stream=True)
+        n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
+        self._learners = [_core.Learner(params, steps) for _ in range(n_pairs)]
+        self._without_eta0 = set(range(n_pairs)) if self.eta0 == "auto" else set()
+        for learner, found in zip(self._learners, getattr(self, "_solutions", []), strict=False):
+            learner.start_from(found.weights, found.offset, found.threshold)
+
+    def _learned(self, learner):
+        """What a learner of a stream knows now."""
+        weights = np.zeros(self.n_features_in_)
+        seen = learner.weights()
+        weights[: seen.size] = seen
+        n_neg, n_pos = learner.counts
+        chosen = (self.beta, self.gamma, self.least_squares)
+        defaults = (DEFAULT_BETA, DEFAULT_GAMMA, "plain")
+        beta, gamma, kind = (
+            default if value == "auto" else value
+            for value, default in zip(chosen, defaults, strict=True)
+        )
+        return Solution(
+            weights=weights,
+            offset=learner.intercept,
+            threshold=learner.threshold,
+            beta=float(beta),
+            gamma=float(gamma),
+            least_squares=kind,
+            scale="none" if self.scale == "none" else "maxabs",
+            counts=(n_neg, n_pos),
+            n=n_neg + n_pos,
+            eta0=learner.eta0,
+        )
+
+    @property
+    def _algorithm(self):
+        return "ol-ubauc" if self.solver == "online" else "ba-ubauc"
+
+    def _saved_parameters(self, found):
+        params = solver_params(self, [], seed=found.seed, n_jobs=1)
+        parameters = {
+            "gamma": found.gamma,
+            "scale": found.scale,
+            "tolerance": params["tolerance"],
+            "beta": found.beta,
+            "least_squares": found.least_squares,
+            "intercept": params["intercept"],
+        }
+        if self.solver != "online":
+            return parameters | {"solver": "newton"}
+        steps = online_steps(self)
+        return parameters | {
+            "passes": params["max_iter"],
+            "eta0": found.eta0,
+            "step": steps["step"],
+            "schedule": steps["schedule"],
+            "radius": steps["radius"],
+            "average_from": self.average_from,
+            "shuffle": True,
+            "seed": found.seed,
+        }
+
+    @classmethod
+    def _of_saved(cls, algorithm, parameters, path):
+        if algorithm not in ("ba-ubauc", "ol-ubauc"):
+            raise ValueError(
+                f"{path}: a model of {algorithm}; {cls.__name__} reads ba-ubauc and ol-ubauc"
+            )
+        names = {
+            "tolerance": "tol",
+            "intercept": "fit_intercept",
+            "passes": "max_iter",
+            "seed": "random_state",
+        }
+        known = set(cls._get_param_names()) - {"solver"}
+        given = {names.get(name, name): value for name, value in parameters.items()}
+        found = cls(
+            solver="online" if algorithm == "ol-ubauc" else "batch",
+            **{name: value for name, value in given.items() if name in known},
+        )
+        found._learners = None
+        return found

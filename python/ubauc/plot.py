@@ -1,0 +1,214 @@
+"""Figures, with matplotlib: ROC curves with a confidence band, histograms of scores, convergence.
+
+matplotlib is imported when a figure is drawn and not before: ``pip install 'ubauc[plot]'``.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_curve
+from sklearn.utils import check_consistent_length
+
+from .metrics import _positive, _scores, roc_auc_ci
+
+__all__ = ["ROCBand", "convergence", "roc_band", "roc_curve_display", "score_histogram"]
+
+
+def _axes(ax):
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "ubauc.plot draws with matplotlib, which is not installed: pip install 'ubauc[plot]'"
+        ) from error
+    return pyplot.subplots()[1] if ax is None else ax
+
+
+@dataclass
+class ROCBand:
+    """A ROC curve and a band about it.
+
+    ``fpr`` and ``tpr`` are the points of the curve, ``at`` the false positive rates at which the
+    band, from ``lower`` to ``upper``, changes. After `roc_curve_display` there are ``ax_``,
+    ``line_`` and ``band_``, as matplotlib has them.
+    """
+
+    fpr: np.ndarray
+    tpr: np.ndarray
+    at: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    auc: Any
+    level: float
+    ax_: Any = None
+    line_: Any = None
+    band_: Any = None
+
+
+def roc_band(y_true, y_score, *, level=0.95, pos_label=None):
+    """The ROC curve with a simultaneous confidence band.
+
+    With probability `level` the whole true curve is inside, whatever the distribution of the
+    scores, if it is continuous, and for any number of examples. By the inequality of Dvoretzky,
+    Kiefer, Wolfowitz and Massart each class's distribution function is nowhere further from its
+    estimate than ``d = sqrt(log(2 / a) / (2 n))``, with probability ``1 - a`` and
+    ``(1 - a)**2 = level``; so at a false positive rate f the true positive rate is at least that of
+    the curve at ``f - d_neg``, less ``d_pos``, and at most that at ``f + d_neg``, plus ``d_pos``.
+    It is wider than a pointwise band, which holds at one rate only.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores.
+    level : float, default=0.95
+        Above 0 and below 1.
+    pos_label : scalar or str, default=None
+        The positive class; the larger of two if None.
+
+    Returns
+    -------
+    band : ROCBand
+        Not drawn; ``band.auc`` is what `ubauc.metrics.roc_auc_ci` answers.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level = {level!r}: must be above 0 and below 1")
+    check_consistent_length(y_true, y_score)
+    positive, scores = _positive(y_true, pos_label), _scores(y_score)
+    auc = roc_auc_ci(positive, scores)
+    fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
+    share = np.log(2 / (1 - np.sqrt(level))) / 2
+    d_neg, d_pos = np.sqrt(share / auc.n_neg), np.sqrt(share / auc.n_pos)
+    steps = np.r_[0.0, 1.0, fpr, fpr - d_neg, fpr + d_neg]
+    at = np.unique(steps[(0 <= steps) & (steps <= 1)])
+    # The lowest point at or right of f - d, the highest at or left of f + d.
+    right = np.searchsorted(fpr, at - d_neg, side="left")
+    left = np.searchsorted(fpr, at + d_neg, side="right") - 1
+    return ROCBand(
+        fpr,
+        tpr,
+        at,
+        lower=np.clip(tpr[right] - d_pos, 0, 1),
+        upper=np.clip(tpr[left] + d_pos, 0, 1),
+        auc=auc,
+        level=level,
+    )
+
+
+def roc_curve_display(y_true, y_score, *, level=0.95, pos_label=None, name=None, ax=None):
+    """Draw the ROC curve with its simultaneous confidence band, see `roc_band`.
+
+    Parameters
+    ----------
+    y_true, y_score, level, pos_label
+        Of `roc_band`.
+    name : str, default=None
+        Of the scorer, for the legend, which also tells AUC with DeLong's 95 % interval.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    band : ROCBand
+        With ``ax_``, ``line_`` and ``band_``.
+    """
+    band = roc_band(y_true, y_score, level=level, pos_label=pos_label)
+    ax = _axes(ax)
+    auc = band.auc
+    label = f"AUC {auc.auc:.4f} [{auc.low:.4f}, {auc.high:.4f}]"
+    if name is not None:
+        label = f"{name}: {label}"
+    (line,) = ax.plot(band.fpr, band.tpr, label=label)
+    # The lower end steps up after its rate, the upper at it.
+    steps = {"step": "post", "alpha": 0.2, "linewidth": 0, "color": line.get_color()}
+    said = f"{100 * level:g} % band of the whole curve"
+    fill = ax.fill_between(band.at, band.lower, band.upper, label=said, **steps)
+    if not any(line.get_gid() == "chance" for line in ax.lines):
+        ax.plot([0, 1], [0, 1], "k:", linewidth=1, gid="chance")
+    ax.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
+    ax.legend(loc="lower right")
+    band.ax_, band.line_, band.band_ = ax, line, fill
+    return band
+
+
+def score_histogram(y_true, y_score, *, bins=50, threshold=None, pos_label=None, ax=None):
+    """Draw histograms of the scores by class, each with area 1.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label
+        Of `roc_band`.
+    bins : int or sequence of float, default=50
+        Bins of equal width, or their edges; the same for both classes.
+    threshold : float, default=None
+        A score to mark; 0 for a `decision_function`.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        With two histograms, the negative class first.
+    """
+    check_consistent_length(y_true, y_score)
+    positive, scores = _positive(y_true, pos_label), _scores(y_score)
+    if not np.isfinite(scores).all():
+        raise ValueError("scores that are not finite have no histogram")
+    if positive.all() or not positive.any():
+        raise ValueError("both classes are needed")
+    ax = _axes(ax)
+    edges = np.histogram_bin_edges(scores, bins)
+    for of_class, name in ((~positive, "negative"), (positive, "positive")):
+        label = f"{name} ({of_class.sum():,})"
+        ax.hist(
+            scores[of_class], edges, density=True, histtype="stepfilled", alpha=0.5, label=label
+        )
+    if threshold is not None:
+        ax.axvline(threshold, color="k", linestyle=":", label="threshold")
+    ax.set(xlabel="Score", ylabel="Density")
+    ax.legend()
+    return ax
+
+
+def convergence(estimator, *, what=None, ax=None):
+    """Draw what a fitted estimator's ``trace_`` says of every step, pass or round.
+
+    Parameters
+    ----------
+    estimator : object or dict
+        A fitted classifier of this package, or a ``trace_``.
+    what : {"objective", "gap", "auc", …}, default=None
+        A column of the trace; "gap" where there is one, else "objective". The gap is drawn on a
+        logarithmic scale, without what is not known or 0.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        With a line for each pair of classes.
+    """
+    traces = getattr(estimator, "trace_", estimator)
+    traces = [traces] if isinstance(traces, dict) else list(traces)
+    if not traces or not all(traces):
+        raise ValueError("there is no trace: fit was not called, or the model was read from a file")
+    if what is None:
+        what = "gap" if "gap" in traces[0] else "objective"
+    if what == "step" or what not in traces[0]:
+        known = ", ".join(name for name in traces[0] if name != "step")
+        raise ValueError(f"what = {what!r}: the trace has {known}")
+    ax = _axes(ax)
+    for k, trace in enumerate(traces):
+        step, column = trace["step"], trace[what]
+        if what == "gap":
+            known = column > 0
+            step, column = step[known], column[known]
+        ax.plot(step, column, marker=".", label=f"pair {k}")
+    if what == "gap":
+        ax.set_yscale("log")
+    ax.set(xlabel="Step", ylabel=what.capitalize() if what != "auc" else "AUC")
+    if len(traces) > 1:
+        ax.legend()
+    return ax
