@@ -10,6 +10,7 @@ mod demo;
 mod evaluate;
 mod input;
 mod learn;
+mod lock;
 mod names;
 mod output;
 mod predict;

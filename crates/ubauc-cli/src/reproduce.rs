@@ -11,6 +11,7 @@ mod table2;
 mod table3;
 
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::WrongUsage;
 use crate::data::DirArg;
 use crate::input::at_least_one;
+use crate::lock::lock;
 use crate::output::Output;
 use config::{Column, Config, Set};
 use render::View;
@@ -142,18 +144,20 @@ impl Asked {
         )
     }
 
-    /// What is there, in a directory that can be written to. A file that is to be made anew may be anything.
+    /// What is there, and the lock of the directory, which no other run then writes to. A file that is to be made anew may be anything.
     fn state<C: Made + Serialize + for<'a> Deserialize<'a>>(
         &self,
         file: &Path,
         table: &str,
-    ) -> Result<State<C>> {
+    ) -> Result<(State<C>, File)> {
         std::fs::create_dir_all(&self.results)
             .with_context(|| format!("cannot make {}", self.results.display()))?;
-        match State::load(file, table) {
-            Err(_) if self.fresh => Ok(State::new(table)),
-            found => found,
-        }
+        let held = lock(&self.results)?;
+        let state = match State::load(file, table) {
+            Err(_) if self.fresh => State::new(table),
+            found => found?,
+        };
+        Ok((state, held))
     }
 
     /// Refuses options that would change nothing, by name.

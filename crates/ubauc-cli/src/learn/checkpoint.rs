@@ -15,7 +15,7 @@
 //! A run holds a lock of the system on the file `lock` in the directory; it ends with the process,
 //! however that ends, and the file means nothing by itself.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,7 @@ use ubauc::atomic::AtomicFile;
 
 use super::state::{Head, State};
 use crate::args::WrongUsage;
+use crate::lock::lock;
 use crate::output::{Output, thousands};
 
 const MAGIC: &[u8; 8] = b"ubauc-ck";
@@ -159,20 +160,6 @@ impl Store {
             Ok(names)
         };
         list().with_context(|| self.directory.display().to_string())
-    }
-}
-
-/// Locks a directory; refuses one that is locked. Where the system has no locks there is none.
-fn lock(directory: &Path) -> Result<File> {
-    let mut open = OpenOptions::new();
-    open.write(true).create(true).truncate(false);
-    let path = directory.join("lock");
-    let file = open.open(&path).context("cannot be written to")?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => bail!("another run uses {}", directory.display()),
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
-        Err(TryLockError::Error(error)) => Err(error).context("cannot be locked"),
     }
 }
 

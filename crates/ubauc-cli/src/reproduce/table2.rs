@@ -31,7 +31,7 @@ pub(super) fn run(mut config: Config, asked: &Asked, output: Output) -> Result<(
     let sets = asked.datasets(&config.datasets)?;
     let columns = asked.columns(&config.columns)?;
     let file = asked.file(&format!("{name}.json"));
-    let mut state: State<Cell> = asked.state(&file, name)?;
+    let (mut state, _held): (State<Cell>, _) = asked.state(&file, name)?;
     let splits = read_all(&sets, asked, &config.protocol, output)?;
     let table = Table {
         config: &config,

@@ -62,7 +62,7 @@ pub(super) fn run(config: &Config, asked: &Asked, output: Output) -> Result<()> 
     let sets = asked.datasets(&config.datasets)?;
     let columns = asked.columns(&config.columns)?;
     let file = asked.file("table3.json");
-    let mut state: State<Cell> = asked.state(&file, "table3")?;
+    let (mut state, _held): (State<Cell>, _) = asked.state(&file, "table3")?;
     let splits = read_all(&sets, asked, &config.protocol, output)?;
     let splits: Vec<&Split> = sets
         .iter()

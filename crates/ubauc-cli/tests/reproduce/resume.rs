@@ -178,6 +178,20 @@ fn fresh_makes_what_is_asked_for_anew_and_nothing_else() {
 }
 
 #[test]
+fn two_runs_do_not_share_a_directory() {
+    let directory = experiment(&table2());
+    let dir = directory.path();
+    fs::create_dir(dir.join("r")).unwrap();
+    let held = fs::File::create(dir.join("r/lock")).unwrap();
+    held.lock().unwrap();
+    let output = reproduce(dir, "table2", &[]);
+    let said = crate::process::failure(&output);
+    assert!(said.contains("another run uses r"), "{said}");
+    drop(held);
+    success(&reproduce(dir, "table2", &[]));
+}
+
+#[test]
 fn no_time_is_no_work_and_no_failure() {
     for (table, file) in [("table2", "table2.json"), ("table3", "table3.json")] {
         let directory = experiment(&[PROTOCOL, SETS, OPAUC].concat());
