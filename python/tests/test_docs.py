@@ -8,7 +8,9 @@ import pytest
 import ubauc
 from ubauc import _classifier, _readers, _rivals, metrics, objectives
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "python.md"
+README = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 SECTIONS = {
     section.splitlines()[0]: "\n\n".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
     for section in PAGE.read_text().split("\n## ")[1:]
@@ -38,3 +40,9 @@ def test_page(section):
             pytest.importorskip(optional)
     test = doctest.DocTestParser().get_doctest(text, {}, section, PAGE.name, None)
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_readme(capsys):
+    assert len(README) == 1
+    exec(README[0], {})
+    assert capsys.readouterr().out.startswith("AUC 0.")
