@@ -14,7 +14,7 @@ use ::ubauc::solver::linear_svm::{SvmParams, SvmPoint};
 use ::ubauc::solver::logistic::LogisticParams;
 use ::ubauc::solver::ol_ubauc::OlUbaucParams;
 use ::ubauc::solver::ol_ubauc::passes::{PassesGiven, Start};
-use ::ubauc::solver::passes::{PassPoint, Passes, Stop};
+use ::ubauc::solver::passes::{PassPoint, Passes};
 use ::ubauc::solver::svm_or::{RoundPoint, SvmOrParams};
 use anyhow::Result;
 use clap::ValueEnum;
@@ -218,10 +218,7 @@ impl Problem {
         data: &Dataset,
         weights: Option<&[f64]>,
     ) -> Result<Option<Vec<f64>>> {
-        Ok(match self.scale {
-            Scale::None => None,
-            scale => Some(scale.divisors(data.rows(), weights)?),
-        })
+        Ok(self.scale.optional_divisors(data.rows(), weights)?)
     }
 
     /// Fits the model, with a word now and then if that takes long. Block descent and the rivals have a start of their
@@ -339,12 +336,5 @@ impl Problem {
             _ => return self.own.set(self.algorithm, name, value, count),
         }
         true
-    }
-}
-
-fn stop_of(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Still => "still",
-        Stop::MaxPasses => "max_passes",
     }
 }

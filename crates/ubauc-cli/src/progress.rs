@@ -98,11 +98,12 @@ impl Counted {
         }
     }
 
-    pub(crate) fn one_more(&self) {
+    /// So much more is done; the message is made only when it is seen.
+    pub(crate) fn more(&self, by: u64, message: impl FnOnce() -> String) {
         if let Ok(mut state) = self.state.lock() {
-            state.1 += 1;
+            state.1 += by;
             let done = state.1;
-            state.0.at(done);
+            state.0.say(done, message);
         }
     }
 }

@@ -10,7 +10,7 @@ use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Given, TracePoint};
 use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesGiven};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
-use ubauc::tune::{TuneParams, Tuned, most_tied, tune};
+use ubauc::tune::{TuneParams, Tuned, has_collapsed, tune};
 
 use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
@@ -74,7 +74,7 @@ pub(crate) fn fit_batch<'py>(
         let data = x.dataset(positive, params.classes.clone())?;
         let (used, tuned) = params.choose(&data, weights, kind, scale)?;
         let tell = |p: &TracePoint| params.tell(p.newton, p.objective, p.gap);
-        let divisors = divisors(scale, &data, weights)?;
+        let divisors = scale.optional_divisors(data.rows(), weights)?;
         let given = Given {
             weights,
             divisors: divisors.as_deref(),
@@ -82,7 +82,7 @@ pub(crate) fn fit_batch<'py>(
             progress: Some(&tell),
         };
         let fit = ba_ubauc::fit(&data, &given, &used)?;
-        let collapsed = collapsed(&data, weights, fit.tied);
+        let collapsed = has_collapsed(&data, weights, fit.tied);
         Ok((fit, used, tuned, collapsed))
     })?;
     let answer = PyDict::new(py);
@@ -95,15 +95,7 @@ pub(crate) fn fit_batch<'py>(
     answer.set_item("tied", fit.tied)?;
     answer.set_item("collapsed", collapsed)?;
     answer.set_item("n_iter", fit.newton)?;
-    answer.set_item(
-        "stop",
-        match fit.stop {
-            ba_ubauc::Stop::Converged => "converged",
-            ba_ubauc::Stop::Unproved => "unproved",
-            ba_ubauc::Stop::Stalled => "stalled",
-            ba_ubauc::Stop::MaxNewton => "max_newton",
-        },
-    )?;
+    answer.set_item("stop", fit.stop.name())?;
     let column =
         |of: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
     let trace = PyDict::new(py);
@@ -150,7 +142,7 @@ pub(crate) fn fit_online<'py>(
     let (fit, used, collapsed) = detached(py, params.n_jobs, || {
         let data = x.dataset(positive, params.classes.clone())?;
         let tell = |p: &PassPoint| params.tell(p.pass, p.objective, Some(p.auc));
-        let divisors = divisors(scale, &data, weights)?;
+        let divisors = scale.optional_divisors(data.rows(), weights)?;
         let given = PassesGiven {
             weights,
             divisors: divisors.as_deref(),
@@ -161,7 +153,7 @@ pub(crate) fn fit_online<'py>(
             used.eta0 = eta0::choose(&data, &given, &used, params.seed)?;
         }
         let fit = passes::fit(&data, &given, &used, &passes)?;
-        let collapsed = collapsed(&data, weights, fit.tied);
+        let collapsed = has_collapsed(&data, weights, fit.tied);
         Ok((fit, used, collapsed))
     })?;
     let answer = PyDict::new(py);
@@ -172,13 +164,7 @@ pub(crate) fn fit_online<'py>(
     answer.set_item("tied", fit.tied)?;
     answer.set_item("collapsed", collapsed)?;
     answer.set_item("n_iter", fit.passes)?;
-    answer.set_item(
-        "stop",
-        match fit.stop {
-            passes::Stop::Still => "still",
-            passes::Stop::MaxPasses => "max_passes",
-        },
-    )?;
+    answer.set_item("stop", fit.stop.name())?;
     let column =
         |of: &dyn Fn(&PassPoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
     let trace = PyDict::new(py);
@@ -328,25 +314,6 @@ pub(crate) fn tell(
         // What is printed may fail; the fit goes on.
         Python::attach(|py| drop(progress.call1(py, (step, objective, measure))));
     }
-}
-
-pub(crate) fn divisors(
-    scale: Scale,
-    data: &Dataset,
-    weights: Option<&[f64]>,
-) -> Result<Option<Vec<f64>>, Refused> {
-    Ok(match scale {
-        Scale::None => None,
-        scale => Some(scale.divisors(data.rows(), weights)?),
-    })
-}
-
-/// Whether more examples are tied at λ than may be. One in a hundred always may: no need to count more.
-fn collapsed(data: &Dataset, weights: Option<&[f64]>, tied: usize) -> bool {
-    let used = weights.map_or(data.rows().len(), |weights| {
-        weights.iter().filter(|s| **s > 0.0).count()
-    });
-    tied > used / 100 && tied > most_tied(data, weights)
 }
 
 fn name(kind: LeastSquares) -> &'static str {

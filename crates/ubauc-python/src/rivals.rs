@@ -6,17 +6,14 @@ use pyo3::types::PyDict;
 use ubauc::data::dataset::Dataset;
 use ubauc::objective::univariate::l_tilde_min;
 use ubauc::solver::oam::{Oam, OamParams, Update};
-use ubauc::solver::opauc::{FULL_UP_TO, Opauc, OpaucParams};
+use ubauc::solver::opauc::{Opauc, OpaucParams, default_tau};
 use ubauc::solver::passes::{self, Online, OnlineGiven, PassPoint, Passes};
-use ubauc::solver::solam::{Solam, SolamParams, kappa};
+use ubauc::solver::solam::{Solam, SolamParams};
 use ubauc::solver::svm_or::{self, RoundPoint, SvmOrGiven, SvmOrParams};
 
 use crate::error::{Refused, unknown};
-use crate::fit::{divisors, scale_of, tell};
+use crate::fit::{scale_of, tell};
 use crate::input::{Matrix, detached};
-
-/// The rank of OPAUC's covariances where d is too large for full ones, as the command line has it.
-const TAU: usize = 50;
 
 /// What every one of them is told.
 #[derive(FromPyObject)]
@@ -81,7 +78,7 @@ pub(crate) fn fit_rival<'py>(
     };
     let found = detached(py, n_jobs, || {
         let data = x.dataset(positive, classes)?;
-        let divisors = divisors(scale, &data, None)?;
+        let divisors = scale.optional_divisors(data.rows(), None)?;
         rival.fit(&data, divisors.as_deref(), &passes, progress.as_ref())
     })?;
     let answer = PyDict::new(py);
@@ -173,12 +170,9 @@ impl Rival {
             progress,
         };
         match self {
-            Rival::Solam(params) => {
-                let kappa = kappa(data.rows(), divisors);
-                online.fit(Solam::new(d, kappa, params)?)
-            }
+            Rival::Solam(params) => online.fit(Solam::of_rows(data.rows(), divisors, params)?),
             Rival::Opauc(params, finds_tau) => {
-                let found = (*finds_tau && d > FULL_UP_TO).then_some(TAU);
+                let found = if *finds_tau { default_tau(d) } else { None };
                 let tau = params.tau.or(found);
                 online.fit(Opauc::new(d, &OpaucParams { tau, ..*params })?)
             }
@@ -217,10 +211,7 @@ impl Stream<'_> {
             objective: fit.objective,
             proof: None,
             n_iter: fit.passes,
-            stop: match fit.stop {
-                passes::Stop::Still => "still",
-                passes::Stop::MaxPasses => "max_passes",
-            },
+            stop: fit.stop.name(),
             trace,
         })
     }
@@ -252,11 +243,7 @@ fn fit_svm_or(
         objective: fit.objective,
         proof: Some([fit.dual, fit.gap]),
         n_iter: fit.rounds,
-        stop: match fit.stop {
-            svm_or::Stop::Converged => "converged",
-            svm_or::Stop::MaxRounds => "max_rounds",
-            svm_or::Stop::Stalled => "stalled",
-        },
+        stop: fit.stop.name(),
         trace,
     })
 }

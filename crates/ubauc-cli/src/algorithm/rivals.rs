@@ -4,23 +4,19 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::objective::univariate::l_tilde_min;
 use ubauc::solver::linear_svm::{self, SvmParams};
 use ubauc::solver::oam::{Oam, OamParams, Update};
 use ubauc::solver::ol_ubauc::passes as ol_passes;
-use ubauc::solver::opauc::{FULL_UP_TO, Opauc, OpaucParams};
+use ubauc::solver::opauc::{Opauc, OpaucParams, default_tau};
 use ubauc::solver::passes::{self, OnlineGiven, PassPoint, Run};
-use ubauc::solver::solam::{self, Solam, SolamParams};
+use ubauc::solver::solam::{Solam, SolamParams};
 use ubauc::solver::svm_or::{self, RoundPoint, SvmOrGiven, SvmOrParams};
 
-use super::{Algorithm, Problem, Trace, Trained, stop_of};
+use super::{Algorithm, Problem, Trace, Trained};
 use crate::output::Output;
 use crate::progress::{PASSES, Progress, STEPS};
-
-/// The rank of OPAUC's covariances where d is too large for full ones, as in its paper.
-const TAU: usize = 50;
 
 /// Parameters that only rivals have; what is not given is searched for or has a default.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -109,7 +105,7 @@ impl Problem {
             tau: match self.own.tau {
                 Some(0) => None,
                 Some(tau) => Some(tau),
-                None => (d > FULL_UP_TO).then_some(TAU),
+                None => default_tau(d),
             },
             seed: self.online.seed,
         }
@@ -171,12 +167,7 @@ impl Problem {
     }
 
     pub(super) fn solam_learner(&self, data: &Dataset, divisors: Option<&[f64]>) -> Result<Solam> {
-        let kappa = solam::kappa(data.rows(), divisors);
-        if !(kappa * self.solam().radius).is_finite() {
-            let what = "the rows are too long for a number; scale the features";
-            return Err(Error::Numerical { what }.into());
-        }
-        Ok(Solam::new(data.rows().cols(), kappa, &self.solam())?)
+        Ok(Solam::of_rows(data.rows(), divisors, &self.solam())?)
     }
 
     pub(super) fn opauc_learner(&self, data: &Dataset) -> Result<Opauc> {
@@ -230,7 +221,7 @@ impl Problem {
             rounds: None,
             passes: Some(fit.passes),
             eta0: None,
-            stop: stop_of(fit.stop),
+            stop: fit.stop.name(),
             trace: Some(Trace::Passes(fit.trace)),
         })
     }
@@ -266,11 +257,7 @@ impl Problem {
             rounds: Some(fit.rounds),
             passes: None,
             eta0: None,
-            stop: match fit.stop {
-                svm_or::Stop::Converged => "converged",
-                svm_or::Stop::MaxRounds => "max_rounds",
-                svm_or::Stop::Stalled => "stalled",
-            },
+            stop: fit.stop.name(),
             trace: Some(Trace::Bundle(fit.trace)),
         })
     }

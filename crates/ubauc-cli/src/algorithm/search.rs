@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::split::hold_out;
 use ubauc::metrics::auc;
-use ubauc::tune::most_tied;
+use ubauc::tune::has_collapsed;
 
 use super::{Algorithm, Problem};
 use crate::names::name_of;
@@ -86,7 +86,7 @@ pub(crate) fn judged(
         auc: auc(&scores, held_out.positive())?.auc,
         collapsed: trained
             .tied
-            .is_some_and(|tied| tied > most_tied(train, None)),
+            .is_some_and(|tied| has_collapsed(train, None, tied)),
         converged: problem.algorithm.is_online() || trained.stop == "converged",
     }))
 }
@@ -122,7 +122,7 @@ pub(crate) fn complete(
     let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
     let (train, judge) = (data.part(&kept)?, data.part(&held_out)?);
     let progress = Counted::new(output, grid.len() as u64, FITS);
-    let best = best_of(&grid, &train, &judge, || progress.one_more())?;
+    let best = best_of(&grid, &train, &judge, || progress.more(1, String::new))?;
     drop(progress);
     let chosen = grid[best.index];
     let parameters = chosen.parameters();

@@ -4,12 +4,12 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 use ubauc::data::dataset::Dataset;
-use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Given, Stop, TracePoint};
+use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Given, TracePoint};
 use ubauc::solver::logistic::{self, LogisticParams};
 use ubauc::solver::ol_ubauc::passes::{self, PassPoint, PassesGiven};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, eta0};
 
-use super::{Passing, Problem, Trace, Trained, stop_of};
+use super::{Passing, Problem, Trace, Trained};
 use crate::output::Output;
 use crate::progress::{PASSES, Progress, STEPS};
 
@@ -80,12 +80,7 @@ impl Problem {
             rounds: None,
             passes: None,
             eta0: None,
-            stop: match fit.stop {
-                Stop::Converged => "converged",
-                Stop::Unproved => "unproved",
-                Stop::Stalled => "stalled",
-                Stop::MaxNewton => "max_newton",
-            },
+            stop: fit.stop.name(),
             trace: Some(Trace::Newton(fit.trace)),
         })
     }
@@ -125,7 +120,7 @@ impl Problem {
             rounds: None,
             passes: Some(fit.passes),
             eta0: Some(params.eta0),
-            stop: stop_of(fit.stop),
+            stop: fit.stop.name(),
             trace: Some(Trace::Passes(fit.trace)),
         })
     }

@@ -12,7 +12,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -25,13 +24,13 @@ use super::sets::Split;
 use super::state::{Cell, Settings};
 use crate::algorithm::{Best, Judged, Problem, best_of, judged};
 use crate::output::Output;
-use crate::progress::Progress;
+use crate::progress::Counted;
 use crate::side_by_side::side_by_side;
 
 /// How far a command may go, and who watches.
 pub(super) struct Watch {
     deadline: Option<Instant>,
-    bar: Mutex<(Progress, u64)>,
+    bar: Counted,
 }
 
 /// Of all fits that are to be made, by the entries they read.
@@ -39,20 +38,15 @@ const WORK: &str = "{wide_bar} {percent} %, {eta} left, {msg}";
 
 impl Watch {
     pub(super) fn new(deadline: Option<Instant>, work: u64, output: Output) -> Watch {
-        let bar = Progress::new(output, Some(work), WORK);
         Watch {
             deadline,
-            bar: Mutex::new((bar, 0)),
+            bar: Counted::new(output, work, WORK),
         }
     }
 
     /// Some work is done.
     fn done(&self, work: u64, what: &str) {
-        if let Ok(mut bar) = self.bar.lock() {
-            bar.1 += work;
-            let position = bar.1;
-            bar.0.say(position, || what.to_string());
-        }
+        self.bar.more(work, || what.to_string());
     }
 
     pub(super) fn time_is_up(&self) -> bool {

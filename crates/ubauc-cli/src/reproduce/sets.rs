@@ -75,16 +75,16 @@ impl Found {
     /// Reads and splits it: by its files, or by random halves; many classes by random halves of them (E13).
     pub(super) fn read(&self, set: &Set, protocol: &Protocol) -> Result<Split> {
         let load = |path: &Path| load(path, set.unit_rows);
-        let (train, test) = match &self.files {
+        let (train, test, sides) = match &self.files {
             Files::Halves(path) => {
                 let in_file = || path.display().to_string();
-                let all = two_classes(load(path)?, protocol).with_context(in_file)?.0;
+                let (all, sides) = two_classes(load(path)?, protocol).with_context(in_file)?;
                 if protocol.folds.is_some() {
-                    return Ok(self.split(set, protocol, all, None));
+                    return Ok(self.split(set, protocol, &sides, (all, None)));
                 }
                 let first = subset(all.rows().len(), 0.5, protocol.seed)?;
                 let second: Vec<bool> = first.iter().map(|f| !f).collect();
-                (all.part(&first)?, all.part(&second)?)
+                (all.part(&first)?, all.part(&second)?, sides)
             }
             Files::Parts { train, test } => {
                 let in_file = || train.display().to_string();
@@ -96,22 +96,22 @@ impl Found {
                     Dataset::new(judged.rows, labels, judged.names).with_context(in_file)?;
                 if protocol.folds.is_some() {
                     let all = joined(&learned, &judged)?;
-                    return Ok(self.split(set, protocol, all, None));
+                    return Ok(self.split(set, protocol, &sides, (all, None)));
                 }
-                (learned, judged)
+                (learned, judged, sides)
             }
         };
-        Ok(self.split(set, protocol, train, Some(test)))
+        Ok(self.split(set, protocol, &sides, (train, Some(test))))
     }
 
     fn split(
         &self,
         set: &Set,
         protocol: &Protocol,
-        train: Dataset,
-        test: Option<Dataset>,
+        sides: &ClassSides,
+        (train, test): (Dataset, Option<Dataset>),
     ) -> Split {
-        let halved = train.class_names()[1].contains("partition");
+        let halved = sides.positive.len() + sides.negative.len() > 2;
         let identity = json!({
             "set": self.set,
             "partition": halved.then_some(protocol.partition),

@@ -1,7 +1,7 @@
 //! What `ubauc train` says besides its report.
 
 use ubauc::data::dataset::Dataset;
-use ubauc::tune::most_tied;
+use ubauc::tune::has_collapsed;
 
 use crate::algorithm::{Algorithm, Problem, Trace, Trained};
 use crate::output::{Output, thousands};
@@ -43,7 +43,7 @@ pub(super) fn warn(
             "warning: all weights are 0 to within the tolerance: every example is tied at the \
              threshold, and the order of the scores means nothing; {cure} the features speak"
         ));
-    } else if let Some(tied) = trained.tied.filter(|t| *t > most_tied(data, weights)) {
+    } else if let Some(tied) = trained.tied.filter(|t| has_collapsed(data, weights, *t)) {
         let share = 100.0 * tied as f64 / n as f64;
         output.note(format!(
             "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \

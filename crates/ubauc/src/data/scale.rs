@@ -43,6 +43,18 @@ struct Range {
 }
 
 impl Scale {
+    /// The divisors of [`Scale::divisors`]; none where nothing is divided.
+    pub fn optional_divisors(
+        self,
+        rows: &Rows,
+        weights: Option<&[f64]>,
+    ) -> Result<Option<Vec<f64>>> {
+        match self {
+            Scale::None => Ok(None),
+            scale => scale.divisors(rows, weights).map(Some),
+        }
+    }
+
     /// The divisor r_j of every feature; x_j / r_j is the scaled feature. All are positive and
     /// finite.
     pub fn divisors(self, rows: &Rows, weights: Option<&[f64]>) -> Result<Vec<f64>> {

@@ -34,6 +34,14 @@ use low_rank::LowRank;
 /// The largest d for which the full covariances are a good default: 16 MB, and a step below a millisecond.
 pub const FULL_UP_TO: usize = 1_000;
 
+/// The rank of the sketches above it, as in the paper.
+const TAU: usize = 50;
+
+/// The rank that suits d features where none is asked for; none for full covariances.
+pub fn default_tau(d: usize) -> Option<usize> {
+    (d > FULL_UP_TO).then_some(TAU)
+}
+
 /// No more numbers than this in memory: 2 GiB.
 const MOST: usize = 1 << 28;
 

@@ -95,6 +95,16 @@ pub enum Stop {
     MaxPasses,
 }
 
+impl Stop {
+    /// As files and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Still => "still",
+            Stop::MaxPasses => "max_passes",
+        }
+    }
+}
+
 /// What is given besides the learner.
 #[derive(Default, Clone, Copy)]
 pub struct OnlineGiven<'a> {

@@ -102,6 +102,17 @@ pub struct Solam {
 }
 
 impl Solam {
+    /// For these rows, κ being the length of the longest; refuses rows that are too long for a number.
+    pub fn of_rows(rows: &Rows, divisors: Option<&[f64]>, params: &SolamParams) -> Result<Solam> {
+        params.check()?;
+        let kappa = kappa(rows, divisors);
+        if !(params.radius * kappa).is_finite() {
+            let what = "the rows are too long for a number; scale the features";
+            return Err(Error::Numerical { what });
+        }
+        Solam::new(rows.cols(), kappa, params)
+    }
+
     /// For rows of d columns, none longer than κ.
     pub fn new(d: usize, kappa: f64, params: &SolamParams) -> Result<Solam> {
         params.check()?;

@@ -104,6 +104,17 @@ pub enum Stop {
     Stalled,
 }
 
+impl Stop {
+    /// As files and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Converged => "converged",
+            Stop::MaxRounds => "max_rounds",
+            Stop::Stalled => "stalled",
+        }
+    }
+}
+
 /// One round, for whoever watches.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct RoundPoint {

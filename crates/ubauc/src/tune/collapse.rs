@@ -16,6 +16,14 @@ pub fn most_tied(data: &Dataset, weights: Option<&[f64]>) -> usize {
     allowed(of.len(), rows.cols(), unavoidable(rows, &of))
 }
 
+/// Whether so many examples tied at λ make a model of these data a collapsed one. One in a hundred always may be: no need
+/// to count more then.
+pub fn has_collapsed(data: &Dataset, weights: Option<&[f64]>, tied: usize) -> bool {
+    let counted = |weights: &[f64]| weights.iter().filter(|s| **s > 0.0).count();
+    let used = weights.map_or(data.rows().len(), counted);
+    tied > used / 100 && tied > most_tied(data, weights)
+}
+
 /// How many of these rows may be tied for having the same features, zeros stored or not: the largest group of equals,
 /// which every model ties; or where there are few kinds of rows, the d + 1 largest, which may meet at λ as d + 1 single
 /// rows may elsewhere, but less than half of the rows. O(nnz).

@@ -117,6 +117,18 @@ pub enum Stop {
     MaxNewton,
 }
 
+impl Stop {
+    /// As files and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Converged => "converged",
+            Stop::Unproved => "unproved",
+            Stop::Stalled => "stalled",
+            Stop::MaxNewton => "max_newton",
+        }
+    }
+}
+
 /// One step, for whoever watches.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct TracePoint {
