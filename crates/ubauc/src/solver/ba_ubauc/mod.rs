@@ -169,6 +169,9 @@ pub struct Fit {
     pub trace: Vec<TracePoint>,
 }
 
+/// Told of every step.
+pub type Progress<'a> = &'a (dyn Fn(&TracePoint) + Sync);
+
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
 pub struct Given<'a> {
@@ -179,7 +182,7 @@ pub struct Given<'a> {
     /// Where to start, for the raw features; the least squares alone if none. The minimum does not depend on it.
     pub start: Option<&'a [f64]>,
     /// Told of every step.
-    pub progress: Option<&'a (dyn Fn(&TracePoint) + Sync)>,
+    pub progress: Option<Progress<'a>>,
 }
 
 /// Minimises P over all w (and b) and λ.
@@ -346,7 +349,11 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(())
     }
 
-    fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<(Fit, Warm)> {
+    fn run(
+        mut self,
+        progress: Option<Progress<'_>>,
+        params: &BaUbaucParams,
+    ) -> Result<(Fit, Warm)> {
         let mut newton = 0;
         let mut nearest = f64::INFINITY;
         let mut idle = 0;
@@ -358,7 +365,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let point = self.look(params)?;
                 let gap = point.inner + point.slack;
                 let trace = self.record(&point, newton, proves);
-                if let Some(progress) = given.progress {
+                if let Some(progress) = progress {
                     progress(&trace);
                 }
                 if gap <= params.tolerance * point.objective.abs() {

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::newton::{Route, System};
-use super::{BaUbaucParams, Fit, Given, Solver, Warm, check_given, check_start};
+use super::{BaUbaucParams, Fit, Given, Progress, Solver, Warm, check_given, check_start};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::Scale;
@@ -95,27 +95,47 @@ impl<'a> Path<'a> {
 
     /// The minimum at the next β, γ; `least_squares` and `intercept` are the path's own.
     pub fn fit(&mut self, params: &BaUbaucParams) -> Result<Fit> {
+        let Given {
+            start, progress, ..
+        } = self.given;
+        self.fit_from(params, start, progress)
+    }
+
+    /// The same from weights of raw features, if this is the first fit, and with another to watch.
+    pub fn fit_from(
+        &mut self,
+        params: &BaUbaucParams,
+        start: Option<&[f64]>,
+        progress: Option<Progress<'_>>,
+    ) -> Result<Fit> {
+        check_start(start, self.shards.cols())?;
         let params = BaUbaucParams {
             least_squares: self.least_squares,
             intercept: self.intercept,
             ..*params
         };
         params.check()?;
-        // All of it on one of the pool's own threads: a question to the rows then costs no switch.
-        let (fit, warm) = rayon::scope(|_| {
+        let far = self.shards.far();
+        let mut solve = || {
             let shards = &mut self.shards;
             if self.route == Route::Factor && self.moments.is_none() {
                 self.moments = Some(shards.moments(self.intercept)?);
             }
             let system = System::new(shards, &params, self.moments.as_ref())?;
-            let (warm, start) = (self.warm.take(), self.given.start);
+            let warm = self.warm.take();
             let without_multipliers = warm.is_none() && start.is_some();
             let mut solver = Solver::new(shards, system, &params, warm, start)?;
             if without_multipliers {
                 solver.find_penalty(&params)?;
             }
-            solver.run(&self.given, &params)
-        })?;
+            solver.run(progress, &params)
+        };
+        // All of it on one of the pool's own threads: a question to the rows then costs no switch. Rows that are far are
+        // asked from the caller's.
+        let (fit, warm) = match far {
+            true => solve(),
+            false => rayon::scope(|_| solve()),
+        }?;
         self.warm = Some(warm);
         Ok(fit)
     }
