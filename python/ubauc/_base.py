@@ -1,5 +1,6 @@
 """What every classifier here does, once; a class adds its parameters and what they mean."""
 
+from functools import partial
 from itertools import combinations
 from numbers import Integral
 
@@ -8,9 +9,10 @@ from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from ._model_file import class_name, read_model, write_model
 from ._problem import Problem
 from .metrics import hand_till, roc_auc
@@ -35,11 +37,12 @@ def listed(values):
     return values[0] if len(values) == 1 else values
 
 
-class AUCClassifier(ClassifierMixin, BaseEstimator):
+class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Scores, decisions and files of a linear scorer, for one pair of classes or many.
 
-    A class has `_solve(problem, *, seed, n_jobs)`, which gives a `Solution`, and for files
-    `_algorithm`, `_saved_parameters(found)` and `_of_saved(algorithm, parameters, path)`.
+    A class has `_solve(problem, watch, *, seed, n_jobs)`, which gives a `Solution`, `_max_steps()`,
+    and for files `_algorithm`, `_saved_parameters(found)` and `_of_saved(algorithm, parameters,
+    path)`.
     """
 
     def __sklearn_tags__(self):
@@ -48,7 +51,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def decision_function(self, X):
-        """Scores, above 0 where the positive class is predicted.
+        """Scores, 0 or above where the positive class is predicted.
 
         Parameters
         ----------
@@ -74,11 +77,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Of two classes the positive one where the score is above 0; of more that of the largest
-            score.
+            Of two classes the positive one where the score is 0 or above, as the command line and
+            the ROC curve have it; of more that of the largest score.
         """
         decision = self.decision_function(X)
-        codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
+        codes = (decision >= 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[codes]
 
     def score(self, X, y, sample_weight=None):
@@ -94,7 +97,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes, two at least.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; for two classes only.
+            Weights.
 
         Returns
         -------
@@ -108,9 +111,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"y has unknown classes {unknown.tolist()!r}")
             positive = np.asarray(y) == self.classes_[1]
             return roc_auc(positive, decision, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        if sample_weight is not None:
-            raise ValueError("AUC of more than two classes has no sample_weight")
-        return hand_till(y, decision, labels=self.classes_, n_jobs=self.n_jobs)
+        return hand_till(
+            y, decision, labels=self.classes_, sample_weight=sample_weight, n_jobs=self.n_jobs
+        )
 
     def save(self, path):
         """Write the model file of the command line, for ``ubauc predict`` and ``evaluate``.
@@ -142,9 +145,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         """
         return read_model(cls, path)
 
+    @with_callbacks
     def _fit(self, X, y, sample_weight=None):
         """`fit`, with weights for those who take them."""
         self._validate_params()
+        given = X, y, sample_weight
         X, y = validate_data(self, X, y, **ACCEPTED)
         self.classes_, codes = _encoded(y)
         if self.classes_.size < 2:
@@ -157,11 +162,28 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         if weights is not None and not weights.any():
             raise ValueError("all sample weights are zero")
         seed, n_jobs = self._seed(), effective_n_jobs(self.n_jobs)
+        n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
+        tasks = Tasks(self, *given, n_pairs=n_pairs, max_steps=self._max_steps())
         solutions = []
         for problem in self._problems(X, codes, weights):
-            solutions.append(self._solve(problem, seed=seed, n_jobs=n_jobs))
+            solve = partial(self._solve, problem, seed=seed, n_jobs=n_jobs)
+            solutions.append(tasks.pair(solve))
         self._set(solutions)
+        tasks.end()
         return self
+
+    def _next_batch(self, X, y, classes):
+        """A batch of a stream: the rows and the codes of their classes."""
+        first = not hasattr(self, "classes_")
+        X, y = validate_data(self, X, y, reset=first, **ACCEPTED)
+        check_classification_targets(y)
+        _check_partial_fit_first_call(self, classes)
+        if self.classes_.size < 2:
+            raise ValueError(f"at least 2 classes are needed, got one class: {self.classes_[0]!r}")
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y has classes {unknown.tolist()!r} that are not in classes")
+        return canonical(X), y, np.searchsorted(self.classes_, y)
 
     def _weights(self, sample_weight, X, y, codes):
         """Weights of the examples; None if all are 1."""

@@ -60,7 +60,6 @@ def write_model(estimator, path):
         "n_neg": found.counts[0],
         "n_pos": found.counts[1],
     }
-    low, high = found.interval or [found.threshold + found.offset] * 2
     _save(
         path,
         algorithm=estimator._algorithm,
@@ -68,7 +67,7 @@ def write_model(estimator, path):
         certificate=certificate,
         classes=[class_name(label) for label in estimator.classes_],
         names=list(getattr(estimator, "feature_names_in_", [])),
-        threshold=low + (high - low) / 2.0,
+        threshold=found.cut,
         intercept=found.offset,
         weights=found.weights,
     )
@@ -94,7 +93,7 @@ def read_model(cls, path):
             Solution(
                 weights=model["weights"],
                 offset=model["intercept"],
-                threshold=model["threshold"] - model["intercept"],
+                cut=model["threshold"],
                 beta=parameters.get("beta", np.nan),
                 gamma=parameters.get("gamma", np.nan),
                 least_squares=parameters.get("least_squares", "plain"),

@@ -4,13 +4,15 @@ import copyreg
 import json
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from . import _core
-from .exceptions import CollapseWarning
+from ._callbacks import StoppedByCallback
+from .exceptions import CollapseWarning, warn_user
 
 # Parameters that are used where "auto" has too few examples to choose by.
 DEFAULT_BETA, DEFAULT_GAMMA = 0.5, 1e-4
@@ -18,15 +20,18 @@ DEFAULT_BETA, DEFAULT_GAMMA = 0.5, 1e-4
 ENOUGH = 10
 # Passes that ended while the objective still changed by such a share of itself deserve a warning.
 STILL_MOVING = 1e-3
-# Warnings point at who called `fit`: it calls `_fit`, that `_solve`, that `solve`, and that warns.
-USER = 6
 
 # Learners are pickled and copied as their state, which is bit for bit.
 copyreg.pickle(_core.Learner, lambda learner: (_core_learner, (learner.to_bytes(),)))
+copyreg.pickle(_core.RivalLearner, lambda learner: (_core_rival, (learner.to_bytes(),)))
 
 
 def _core_learner(state):
     return _core.Learner.from_bytes(state)
+
+
+def _core_rival(state):
+    return _core.RivalLearner.from_bytes(state)
 
 
 @dataclass
@@ -52,8 +57,8 @@ class Solution:
     weights: np.ndarray
     # Of the least squares; the command line's scores are w.x plus this.
     offset: float
-    # In units of w.x, without the offset.
-    threshold: float
+    # The threshold of the command line, for scores with the offset.
+    cut: float
     scale: str
     # Of the univariate bound.
     beta: float = np.nan
@@ -78,8 +83,15 @@ class Solution:
     calibration: tuple | None = None
 
     def scores(self, x, n_jobs):
-        """w.x less the threshold, for every row."""
-        return _core.scores(x, self.weights, -self.threshold, n_jobs)
+        """w.x less the threshold, for every row; of the sign that the command line decides by."""
+        scores = _core.scores(x, self.weights, self.offset, n_jobs)
+        scores -= self.cut
+        return scores
+
+    @property
+    def threshold(self):
+        """In units of w.x, without the offset."""
+        return self.cut - self.offset
 
     def probabilities(self, scores):
         return _core.probabilities(scores, *self.calibration)
@@ -118,18 +130,17 @@ def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
         "seed": seed,
         "classes": names,
         "n_jobs": n_jobs,
-        "progress": _printer(estimator) if estimator.verbose else None,
+        "progress": None,
     }
 
 
-def _printer(estimator):
-    return printer(
-        estimator, *(("pass", "AUC") if estimator.solver == "online" else ("step", "gap"))
-    )
+def listener(estimator, watch, what, measure, after):
+    """Who is told of every step: a printer, the callbacks, both or none."""
+    tell = _printer(estimator, what, measure) if estimator.verbose else None
+    return tell if watch is None else watch(what, after, tell)
 
 
-def printer(estimator, what, measure):
-    """Prints every step."""
+def _printer(estimator, what, measure):
     name = type(estimator).__name__
 
     def tell(step, objective, value):
@@ -139,15 +150,36 @@ def printer(estimator, what, measure):
     return tell
 
 
-def solve(estimator, problem, *, seed, n_jobs):
+def solve(estimator, problem, *, seed, n_jobs, watch):
     """Fit one pair of classes, with warnings, and calibrate it if asked to."""
     params = solver_params(estimator, problem.names, seed=seed, n_jobs=n_jobs)
     tunes = params["beta"] is None or params["gamma"] is None
     if estimator.solver == "batch" and tunes and min(problem.counts()) < ENOUGH:
         params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
         params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
-    solution = _solve(estimator, problem, params)
+        tunes = False
+    after = None
+    if not tunes or estimator.solver == "online":
+        after = partial(_after, estimator, problem, params)
+    measure = ("pass", "AUC") if estimator.solver == "online" else ("step", "gap")
+    told = {**params, "progress": listener(estimator, watch, *measure, after)}
+    try:
+        solution = _solve(estimator, problem, told)
+    except StoppedByCallback as stopped:
+        # The same steps once more, and no more: nobody has to be warned of that.
+        solution = _solve(estimator, problem, {**params, "max_iter": stopped.n_iter})
+        solution.stop = "callback"
     _warn(estimator, problem, solution, params)
+    return _calibrated(estimator, problem, params, solution)
+
+
+def _after(estimator, problem, params, n_iter):
+    """The solution of so many steps."""
+    params = {**params, "max_iter": n_iter}
+    return _calibrated(estimator, problem, params, _solve(estimator, problem, params))
+
+
+def _calibrated(estimator, problem, params, solution):
     if estimator.calibrate is not None:
         held_out = _held_out_scores(estimator, problem, params, solution)
         solution.calibration = _core.calibrate(
@@ -171,11 +203,11 @@ def _solve(estimator, problem, params):
             f"every beta that was tried collapsed; beta = {found['beta']:g} is taken, and the "
             "features hardly tell the classes apart"
         )
-        warnings.warn(message, CollapseWarning, stacklevel=USER)
+        warn_user(message, CollapseWarning)
     return Solution(
         weights=found["weights"],
         offset=offset,
-        threshold=low + (high - low) / 2.0 - offset,
+        cut=low + (high - low) / 2.0,
         beta=found["beta"],
         gamma=found["gamma"],
         least_squares=found["least_squares"],
@@ -212,7 +244,7 @@ def _warn(estimator, problem, solution, params):
         what = None
     if what is not None:
         message = f"{what}; a larger beta or a smaller gamma keeps scores apart"
-        warnings.warn(message, CollapseWarning, stacklevel=USER)
+        warn_user(message, CollapseWarning)
     stop, tol = solution.stop, params["tolerance"]
     if stop in ("stalled", "max_newton"):
         gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
@@ -220,13 +252,13 @@ def _warn(estimator, problem, solution, params):
             f"not converged ({stop}): the gap is {gap}, asked for was {tol:g}; scale the features "
             "(scale='maxabs'), allow more steps (max_iter) or a larger tol"
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=USER)
+        warn_user(message, ConvergenceWarning)
     elif stop == "unproved":
         message = (
             "with gamma=0 and features that depend on each other the gap is an estimate, not a "
             "proof; a small gamma proves it"
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=USER)
+        warn_user(message, ConvergenceWarning)
     elif stop == "max_passes":
         objective = solution.trace["objective"]
         change = np.inf if objective.size < 2 else abs(objective[-2] / objective[-1] - 1.0)
@@ -235,7 +267,7 @@ def _warn(estimator, problem, solution, params):
                 f"all {solution.n_iter} passes are made and the objective still changes; allow "
                 "more (max_iter), or take solver='batch', which finds the minimum"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=USER)
+            warn_user(message, ConvergenceWarning)
 
 
 def _held_out_scores(estimator, problem, params, solution):
@@ -248,7 +280,6 @@ def _held_out_scores(estimator, problem, params, solution):
         "beta": solution.beta,
         "gamma": solution.gamma,
         "least_squares": solution.least_squares,
-        "progress": None,
     }
     weights = problem.weights
     if weights is None:

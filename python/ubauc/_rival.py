@@ -1,13 +1,14 @@
 """What the estimators of other papers have in common: one way to the library, and to files."""
 
-import warnings
+from functools import partial
 
 from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from ._base import AUCClassifier
-from ._problem import USER, Solution, printer
-from .exceptions import CollapseWarning
+from ._callbacks import StoppedByCallback
+from ._problem import Solution, listener
+from .exceptions import CollapseWarning, warn_user
 
 
 class RivalClassifier(AUCClassifier):
@@ -25,7 +26,8 @@ class RivalClassifier(AUCClassifier):
     }
     # What to do about weights that are all 0.
     _cure = ""
-    _learns_by_examples = True
+    # What a step is called, and what is told of it.
+    _measure = ("round", "gap")
 
     def fit(self, X, y):
         """Fit the scorer. It takes no sample weights: its paper has none.
@@ -42,6 +44,7 @@ class RivalClassifier(AUCClassifier):
         self : object
             Fitted estimator.
         """
+        self._learners = None
         return self._fit(X, y)
 
     def _own(self):
@@ -52,9 +55,8 @@ class RivalClassifier(AUCClassifier):
             name: kind.get(name, float)(value) for name, value in values.items() if value != "auto"
         }
 
-    def _solve(self, problem, *, seed, n_jobs):
-        measure = ("pass", "AUC") if self._learns_by_examples else ("round", "gap")
-        params = {
+    def _params(self, names, *, seed, n_jobs):
+        return {
             "algorithm": self._algorithm,
             "own": self._own(),
             "scale": self.scale,
@@ -62,29 +64,52 @@ class RivalClassifier(AUCClassifier):
             "max_iter": int(self.max_iter),
             "shuffle": bool(getattr(self, "shuffle", True)),
             "seed": seed,
-            "classes": problem.names,
+            "classes": names,
             "n_jobs": n_jobs,
-            "progress": printer(self, *measure) if self.verbose else None,
+            "progress": None,
         }
-        return self._found(_core.fit_rival(problem.x, problem.positive, params), problem, seed)
 
-    def _found(self, found, problem, seed):
-        low, high = found["lambda"]
-        n_pos = int(problem.positive.sum())
-        if not found["weights"].any():
+    def _solve(self, problem, watch, *, seed, n_jobs):
+        params = self._params(problem.names, seed=seed, n_jobs=n_jobs)
+        after = partial(self._after, problem, params)
+        told = {**params, "progress": listener(self, watch, *self._measure, after)}
+        try:
+            solution = self._found(problem, told)
+        except StoppedByCallback as stopped:
+            # The same steps once more, and no more: nobody has to be warned of that.
+            solution = self._after(problem, params, stopped.n_iter)
+            solution.stop = "callback"
+        self._warn(solution)
+        return solution
+
+    def _max_steps(self):
+        # Of rounds there are far fewer than allowed, and nobody knows how many.
+        return None
+
+    def _after(self, problem, params, n_iter):
+        """The solution of so many steps."""
+        return self._found(problem, {**params, "max_iter": n_iter})
+
+    def _warn(self, solution):
+        if not solution.weights.any():
             message = f"all weights are 0, and every example has the same score; {self._cure}"
-            warnings.warn(message, CollapseWarning, stacklevel=USER - 1)
-        if found["stop"] in ("stalled", "max_rounds"):
+            warn_user(message, CollapseWarning)
+        if solution.stop in ("stalled", "max_rounds"):
             message = (
-                f"not converged ({found['stop']}): the gap is {found['gap']:.1e}, asked for was "
+                f"not converged ({solution.stop}): the gap is {solution.gap:.1e}, asked for was "
                 f"{self.tol:g}; scale the features (scale='maxabs'), allow more rounds (max_iter) "
                 "or a larger tol"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=USER - 1)
+            warn_user(message, ConvergenceWarning)
+
+    def _found(self, problem, params):
+        found = _core.fit_rival(problem.x, problem.positive, params)
+        low, high = found["lambda"]
+        n_pos = int(problem.positive.sum())
         return Solution(
             weights=found["weights"],
             offset=0.0,
-            threshold=low + (high - low) / 2.0,
+            cut=low + (high - low) / 2.0,
             scale=self.scale,
             n_iter=found["n_iter"],
             objective=found["objective"],
@@ -94,19 +119,12 @@ class RivalClassifier(AUCClassifier):
             interval=[low, high],
             counts=(problem.positive.size - n_pos, n_pos),
             n=problem.positive.size,
-            seed=seed,
+            seed=params["seed"],
             trace=found["trace"],
         )
 
     def _saved_parameters(self, found):
-        parameters = self._own() | {"scale": found.scale, "tolerance": float(self.tol)}
-        if self._learns_by_examples:
-            parameters |= {
-                "passes": int(self.max_iter),
-                "shuffle": bool(self.shuffle),
-                "seed": found.seed,
-            }
-        return parameters
+        return self._own() | {"scale": found.scale, "tolerance": float(self.tol)}
 
     @classmethod
     def _algorithms(cls):
@@ -122,4 +140,76 @@ class RivalClassifier(AUCClassifier):
             )
         names = {**cls._common_names, **cls._own_names}
         given = {names[name]: value for name, value in parameters.items() if name in names}
-        return cls(**given, **algorithms[algorithm])
+        found = cls(**given, **algorithms[algorithm])
+        found._learners = None
+        return found
+
+
+class OnlineRivalClassifier(RivalClassifier):
+    """One that learns an example at a time, in passes over the data or from a stream."""
+
+    _measure = ("pass", "AUC")
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn from a batch of a stream, example by example in their order.
+
+        A batch may have examples of one class only; nothing is learned before both have come.
+        `scale="maxabs"` divides by the largest values so far, and what was learned with smaller
+        ones stays as it is; "standard" is refused. `max_iter`, `tol` and `shuffle` are for `fit`.
+        The threshold is halfway between the mean scores of the classes. A stream begins with this
+        method: `fit` keeps no state to go on from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Examples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        classes : array-like of shape (n_classes,), default=None
+            All classes of the stream; to be given at the first call and not needed afterwards.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        self._validate_params()
+        if getattr(self, "_learners", ()) is None:
+            raise ValueError(
+                "a stream cannot go on from fit or load, which keep no state to learn from: begin "
+                "it with partial_fit, on a new estimator"
+            )
+        X, _, codes = self._next_batch(X, y, classes)
+        if not hasattr(self, "_learners"):
+            params = self._params(["", ""], seed=self._seed(), n_jobs=1)
+            n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
+            self._learners = [
+                _core.RivalLearner(params, self.n_features_in_) for _ in range(n_pairs)
+            ]
+        problems = self._problems(X, codes, None)
+        for problem, learner in zip(problems, self._learners, strict=True):
+            learner.learn(problem.x, problem.positive)
+        self._set([self._learned(learner) for learner in self._learners])
+        self.t_ = max(learner.steps for learner in self._learners)
+        return self
+
+    def _learned(self, learner):
+        """What a learner of a stream knows now."""
+        return Solution(
+            weights=learner.weights(),
+            offset=0.0,
+            cut=learner.threshold,
+            scale=self.scale,
+            counts=tuple(learner.counts),
+            n=learner.steps,
+        )
+
+    def _max_steps(self):
+        return int(self.max_iter)
+
+    def _saved_parameters(self, found):
+        return super()._saved_parameters(found) | {
+            "passes": int(self.max_iter),
+            "shuffle": bool(self.shuffle),
+            "seed": found.seed,
+        }

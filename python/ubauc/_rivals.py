@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._base import each
-from ._rival import RivalClassifier
+from ._rival import OnlineRivalClassifier, RivalClassifier
 
 _ABOVE_0 = Interval(Real, 0, None, closed="neither")
 _AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
@@ -27,7 +27,7 @@ _ONLINE = {
 }
 
 
-class SOLAMClassifier(RivalClassifier):
+class SOLAMClassifier(OnlineRivalClassifier):
     """SOLAM: the pairwise square loss as a saddle point, one example at a time [1]_.
 
     Parameters
@@ -113,7 +113,7 @@ class SOLAMClassifier(RivalClassifier):
         self.verbose = verbose
 
 
-class OPAUCClassifier(RivalClassifier):
+class OPAUCClassifier(OnlineRivalClassifier):
     """OPAUC: the pairwise square loss by gradient steps, from class means and covariances [1]_.
 
     Parameters
@@ -209,7 +209,7 @@ class OPAUCClassifier(RivalClassifier):
         self.verbose = verbose
 
 
-class OAMClassifier(RivalClassifier):
+class OAMClassifier(OnlineRivalClassifier):
     """OAM: the pairwise hinge of each example against a buffer of the other class [1]_.
 
     Parameters
@@ -372,7 +372,6 @@ class RankSVMClassifier(RivalClassifier):
     _algorithm = "svm-or"
     _own_names = {"C": "C"}
     _cure = "a larger C may let the features speak"
-    _learns_by_examples = False
     _parameter_constraints = {**_COMMON, "C": [_ABOVE_0], "tol": [_ABOVE_0]}
 
     def __init__(

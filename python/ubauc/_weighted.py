@@ -6,11 +6,9 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import ACCEPTED, AUCClassifier, canonical, each, listed
+from ._base import AUCClassifier, each, listed
 from ._problem import (
     DEFAULT_BETA,
     DEFAULT_GAMMA,
@@ -53,9 +51,8 @@ class WeightedAUCClassifier(AUCClassifier):
         self : object
             Fitted estimator.
         """
-        self._fit(X, y, sample_weight)
         self._learners = None
-        return self
+        return self._fit(X, y, sample_weight)
 
     @available_if(_learns_online)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -89,19 +86,9 @@ class WeightedAUCClassifier(AUCClassifier):
             raise ValueError(
                 "class_weight='balanced' is not for partial_fit; give weights by class"
             )
-        first = not hasattr(self, "classes_")
-        X, y = validate_data(self, X, y, reset=first, **ACCEPTED)
-        check_classification_targets(y)
-        _check_partial_fit_first_call(self, classes)
-        if self.classes_.size < 2:
-            raise ValueError(f"at least 2 classes are needed, got one class: {self.classes_[0]!r}")
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.size:
-            raise ValueError(f"y has classes {unknown.tolist()!r} that are not in classes")
-        X = canonical(X)
-        codes = np.searchsorted(self.classes_, y)
+        X, y, codes = self._next_batch(X, y, classes)
         weights = self._weights(sample_weight, X, y, codes)
-        if first or getattr(self, "_learners", None) is None:
+        if getattr(self, "_learners", None) is None:
             self._start_learners()
         solutions = []
         problems = self._problems(X, codes, weights)
@@ -142,8 +129,14 @@ class WeightedAUCClassifier(AUCClassifier):
             p[:, i] += 1.0 - of_second
         return p / len(pairs)
 
-    def _solve(self, problem, *, seed, n_jobs):
-        return solve(self, problem, seed=seed, n_jobs=n_jobs)
+    def _solve(self, problem, watch, *, seed, n_jobs):
+        return solve(self, problem, seed=seed, n_jobs=n_jobs, watch=watch)
+
+    def _max_steps(self):
+        # Of Newton steps there are far fewer than allowed, and nobody knows how many.
+        if self.solver != "online":
+            return None
+        return solver_params(self, [], seed=0, n_jobs=1)["max_iter"]
 
     def _weights(self, sample_weight, X, y, codes):
         """Sample weights times class weights; None if all are 1."""
@@ -216,7 +209,7 @@ class WeightedAUCClassifier(AUCClassifier):
         return Solution(
             weights=weights,
             offset=learner.intercept,
-            threshold=learner.threshold,
+            cut=learner.threshold + learner.intercept,
             beta=float(beta),
             gamma=float(gamma),
             least_squares=kind,

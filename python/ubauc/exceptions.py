@@ -1,5 +1,11 @@
 """Warnings of their own; what is wrong raises `ValueError` and the like."""
 
+import sys
+import warnings
+
+# What stands between a user and what warns.
+_OURS = ("ubauc", "sklearn.callback")
+
 
 class CollapseWarning(UserWarning):
     """A fitted model ties many examples at its threshold, or has no weights at all.
@@ -7,3 +13,13 @@ class CollapseWarning(UserWarning):
     The hinge of the objective has no margin and likes ties; the least squares keep scores apart. A
     larger ``beta`` or a smaller ``gamma`` is the cure.
     """
+
+
+def warn_user(message, category):
+    """Warn whoever called us: the warning points at the first line that is not ours."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(
+        tuple(f"{name}." for name in _OURS)
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -7,6 +7,7 @@ integers, so nothing depends on `n_jobs` or on the order of the examples.
 
 import json
 import math
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -348,7 +349,7 @@ def partial_auc(
     return standard if standardised else raw
 
 
-def hand_till(y_true, y_score, *, labels=None, average="macro", n_jobs=None):
+def hand_till(y_true, y_score, *, labels=None, average="macro", sample_weight=None, n_jobs=None):
     """AUC for many classes: the mean over all pairs of classes (Hand & Till, 2001).
 
     Parameters
@@ -360,7 +361,9 @@ def hand_till(y_true, y_score, *, labels=None, average="macro", n_jobs=None):
     labels : array-like of shape (n_classes,), default=None
         The classes in the order of the columns; those of `y_true`, ascending, if None.
     average : {"macro", "weighted"}, default="macro"
-        Every pair alike, or by its number of examples.
+        Every pair alike, or by its number of examples, or their weight.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights, at least 0; every class needs some.
     n_jobs : int, default=None
         Threads. None is 1, and -1 one for each core.
 
@@ -389,8 +392,30 @@ def hand_till(y_true, y_score, *, labels=None, average="macro", n_jobs=None):
     if not np.array_equal(classes[codes], y_true):
         raise ValueError("y_true has a class that is not in labels")
     threads = effective_n_jobs(n_jobs)
+    if sample_weight is not None:
+        check_consistent_length(scores, sample_weight)
+        return _weighted_hand_till(scores, codes, _scores(sample_weight), average, threads)
     found = json.loads(_core.hand_till(scores.ravel(), classes.size, codes.tolist(), threads))
     return found["m" if average == "macro" else "weighted"]
+
+
+def _weighted_hand_till(scores, codes, weights, average, threads):
+    """The mean over pairs of classes of both weighted AUCs, each by the column of its class."""
+    pairs = list(combinations(range(scores.shape[1]), 2))
+    aucs, sizes = np.empty(len(pairs)), np.empty(len(pairs))
+    for k, pair in enumerate(pairs):
+        rows = np.isin(codes, pair)
+        of_pair = weights[rows]
+        both = [
+            json.loads(
+                _core.weighted_auc(
+                    np.ascontiguousarray(scores[rows, j]), codes[rows] == j, of_pair, threads
+                )
+            )["auc"]
+            for j in pair
+        ]
+        aucs[k], sizes[k] = np.mean(both), of_pair.sum()
+    return float(np.average(aucs, weights=None if average == "macro" else sizes))
 
 
 def univariate_bound(y_true, y_score, *, pos_label=None, n_jobs=None):

@@ -12,6 +12,7 @@ use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesGiven};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
 use ubauc::tune::{TuneParams, Tuned, has_collapsed, tune};
 
+use crate::caller::{stop_if_asked, tell};
 use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
 
@@ -255,7 +256,8 @@ impl Common {
             seed: self.seed,
             ..TuneParams::default()
         };
-        let tuned = match tune(data, weights, &grid, None) {
+        let watch = |_, _| stop_if_asked();
+        let tuned = match tune(data, weights, &grid, Some(&watch)) {
             // Every model of the grid collapsed: the largest β comes nearest to none.
             Err(ubauc::Error::Parameter { name: "betas", .. }) => {
                 let beta = grid.betas.iter().copied().fold(0.0, f64::max);
@@ -311,19 +313,6 @@ pub(crate) fn scale_of(name: &str) -> PyResult<Scale> {
         "maxabs" => Ok(Scale::MaxAbs),
         "standard" => Ok(Scale::Standard),
         other => Err(unknown("scale", other, "none, maxabs or standard")),
-    }
-}
-
-/// Calls whoever watches.
-pub(crate) fn tell(
-    progress: Option<&Py<PyAny>>,
-    step: usize,
-    objective: f64,
-    measure: Option<f64>,
-) {
-    if let Some(progress) = progress {
-        // What is printed may fail; the fit goes on.
-        Python::attach(|py| drop(progress.call1(py, (step, objective, measure))));
     }
 }
 

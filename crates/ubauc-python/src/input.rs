@@ -19,6 +19,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Csr, Dense, Rows};
 
+use crate::caller::{Caller, wait};
 use crate::error::Refused;
 
 /// A feature matrix as Python has it: a 2-D array, or anything with the attributes of a CSR matrix.
@@ -177,17 +178,21 @@ fn lend<T>(numbers: &[T]) -> &'static [T] {
     unsafe { std::slice::from_raw_parts(numbers.as_ptr(), numbers.len()) }
 }
 
-/// Runs `work` on so many threads of its own, without the GIL. Threads that stayed would be missing after a fork.
+/// Runs `work` on so many threads of its own, without the GIL, until it ends or is interrupted (`caller.rs`). Threads that
+/// stayed would be missing after a fork.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     n_jobs: usize,
     work: impl FnOnce() -> Result<T, Refused> + Send,
 ) -> PyResult<T> {
     py.detach(|| {
+        let (caller, inbox) = Caller::new();
+        let theirs = caller.clone();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_jobs.max(1));
         let pool = pool
+            .start_handler(move |_| theirs.introduce())
             .build()
             .map_err(|error| PyValueError::new_err(format!("n_jobs = {n_jobs}: {error}")))?;
-        Ok(pool.install(work)?)
+        wait(&pool, &caller, &inbox, work)
     })
 }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use ubauc::solver::ol_ubauc::{self, eta0};
 
+use crate::caller::stop_if_asked;
 use crate::error::Refused;
 use crate::fit::{Common, Steps};
 use crate::input::{Matrix, detached};
@@ -81,6 +82,7 @@ impl Learner {
             let rows = x.rows()?;
             let mut scores = Vec::with_capacity(rows.len());
             for (i, &positive) in (0..rows.len()).zip(positive) {
+                stop_if_asked();
                 let weight = weights.map_or(1.0, |weights| weights[i]);
                 scores.push(learner.learn(rows.row(i), positive, weight)?);
             }

@@ -4,6 +4,7 @@
 //! Python's exceptions, `input.rs` the one place that looks at arrays.
 
 mod calibrate;
+mod caller;
 mod error;
 mod fit;
 mod input;
@@ -11,6 +12,7 @@ mod learner;
 mod metrics;
 mod model_file;
 mod read;
+mod rival_learner;
 mod rivals;
 mod rounds;
 
@@ -24,6 +26,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rivals::fit_rival, module)?)?;
     module.add_function(wrap_pyfunction!(fit::scores, module)?)?;
     module.add_class::<learner::Learner>()?;
+    module.add_class::<rival_learner::RivalLearner>()?;
     module.add_function(wrap_pyfunction!(calibrate::calibrate, module)?)?;
     module.add_function(wrap_pyfunction!(calibrate::probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(model_file::save_model, module)?)?;

@@ -4,15 +4,17 @@ use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::data::dataset::Dataset;
+use ubauc::data::rows::Row;
 use ubauc::objective::univariate::l_tilde_min;
 use ubauc::solver::oam::{Oam, OamParams, Update};
 use ubauc::solver::opauc::{Opauc, OpaucParams, default_tau};
-use ubauc::solver::passes::{self, Online, OnlineGiven, PassPoint, Passes};
+use ubauc::solver::passes::{self, Online, OnlineGiven, PassPoint, Passes, Scored};
 use ubauc::solver::solam::{Solam, SolamParams};
 use ubauc::solver::svm_or::{self, RoundPoint, SvmOrGiven, SvmOrParams};
 
+use crate::caller::{stop_if_asked, tell};
 use crate::error::{Refused, unknown};
-use crate::fit::{scale_of, tell};
+use crate::fit::scale_of;
 use crate::input::{Matrix, detached};
 
 /// What every one of them is told.
@@ -34,7 +36,7 @@ pub(crate) struct Told<'py> {
     progress: Option<Py<PyAny>>,
 }
 
-enum Rival {
+pub(crate) enum Rival {
     Solam(SolamParams),
     /// Whether the rank is to be found from the number of features.
     Opauc(OpaucParams, bool),
@@ -106,7 +108,11 @@ impl<'py> Told<'py> {
         value.map(|value| value.extract::<T>()).transpose()
     }
 
-    fn rival(&self) -> PyResult<Rival> {
+    pub(crate) fn scale(&self) -> &str {
+        &self.scale
+    }
+
+    pub(crate) fn rival(&self) -> PyResult<Rival> {
         Ok(match self.algorithm.as_str() {
             "solam" => {
                 let default = SolamParams::default();
@@ -171,14 +177,36 @@ impl Rival {
         };
         match self {
             Rival::Solam(params) => online.fit(Solam::of_rows(data.rows(), divisors, params)?),
-            Rival::Opauc(params, finds_tau) => {
-                let found = if *finds_tau { default_tau(d) } else { None };
-                let tau = params.tau.or(found);
-                online.fit(Opauc::new(d, &OpaucParams { tau, ..*params })?)
-            }
+            Rival::Opauc(params, finds_tau) => online.fit(opauc(d, params, *finds_tau)?),
             Rival::Oam(params) => online.fit(Oam::new(d, params)?),
             Rival::SvmOr(params) => fit_svm_or(data, divisors, params, progress),
         }
+    }
+}
+
+/// With the rank that suits so many features, if it is to be found.
+pub(crate) fn opauc(d: usize, params: &OpaucParams, finds_tau: bool) -> ubauc::Result<Opauc> {
+    let found = if finds_tau { default_tau(d) } else { None };
+    let tau = params.tau.or(found);
+    Opauc::new(d, &OpaucParams { tau, ..*params })
+}
+
+/// A learner that stops between two examples if asked to.
+struct Interruptible<L>(L);
+
+impl<L: Online> Online for Interruptible<L> {
+    #[inline]
+    fn learn(&mut self, x: Row<'_>, positive: bool) {
+        stop_if_asked();
+        self.0.learn(x, positive);
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        self.0.weights()
+    }
+
+    fn objective(&self, at: &Scored<'_>) -> f64 {
+        self.0.objective(at)
     }
 }
 
@@ -197,7 +225,7 @@ impl Stream<'_> {
             divisors: self.divisors,
             progress: Some(&say),
         };
-        let fit = passes::fit(self.data, &given, learner, self.passes)?;
+        let fit = passes::fit(self.data, &given, Interruptible(learner), self.passes)?;
         let column =
             |of: &dyn Fn(&PassPoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
         let trace = vec![

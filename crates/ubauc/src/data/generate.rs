@@ -35,6 +35,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
@@ -263,7 +264,7 @@ impl Generator {
 }
 
 /// Random numbers, the same on every machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Deviates {
     rng: Pcg64,
     /// The polar method makes two deviates at a time; this is the second.

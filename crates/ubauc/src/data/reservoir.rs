@@ -8,10 +8,11 @@
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 use super::rows::Row;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Reservoir {
     size: usize,
     kept: Vec<Kept>,
@@ -19,7 +20,7 @@ pub(crate) struct Reservoir {
 }
 
 /// A copy of a row.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Kept {
     sparse: bool,
     indices: Vec<u32>,

@@ -40,6 +40,7 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 use super::passes::{Online, Scored};
 use crate::data::reservoir::Reservoir;
@@ -48,7 +49,7 @@ use crate::objective::pairwise;
 use crate::{Error, Result};
 
 /// How an example moves the weights.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Update {
     /// OAMseq: a step for each of the other class, one after the other.
     #[default]
@@ -58,7 +59,7 @@ pub enum Update {
 }
 
 /// How to learn.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OamParams {
     /// C > 0, the weight of the pairs: bounds the steps.
     pub c: f64,
@@ -96,7 +97,7 @@ impl OamParams {
 }
 
 /// Weights, and a sample of each class.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Oam {
     params: OamParams,
     w: Vec<f64>,

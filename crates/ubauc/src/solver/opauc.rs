@@ -24,6 +24,8 @@ mod low_rank;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::rows::Row;
 use crate::objective::pairwise;
 use crate::solver::passes::{Online, Scored};
@@ -87,13 +89,13 @@ impl OpaucParams {
 }
 
 /// The learner.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Opauc {
     lambda: f64,
     form: Form,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Form {
     Full(Full),
     LowRank(LowRank),

@@ -26,6 +26,7 @@
 mod tests;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::data::rows::{Row, Rows};
 use crate::objective::pairwise;
@@ -76,7 +77,7 @@ pub fn kappa(rows: &Rows, divisors: Option<&[f64]>) -> f64 {
 }
 
 /// a, b and α.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Scalars {
     a: f64,
     b: f64,
@@ -84,7 +85,7 @@ struct Scalars {
 }
 
 /// The learner.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Solam {
     zeta: f64,
     radius: f64,
@@ -135,6 +136,17 @@ impl Solam {
             steps: 0,
             positives: 0,
         })
+    }
+
+    /// For rows up to κ from now on: of a stream nobody knows the longest. Refuses what [`Solam::new`] would.
+    pub fn widen(&mut self, kappa: f64) -> Result<()> {
+        let bound = self.radius * kappa;
+        if !(kappa >= 0.0 && bound.is_finite()) {
+            let what = "the rows are too long for a number; scale the features";
+            return Err(Error::Numerical { what });
+        }
+        self.bound = self.bound.max(bound);
+        Ok(())
     }
 
     /// w ← w + kx, onto the ball; `score` is w·x.

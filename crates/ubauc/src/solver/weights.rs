@@ -16,6 +16,8 @@
 //! For the projection ‖w‖² is kept up to date, ‖Dw + kx‖² = D²‖w‖² + 2Dk w·x + k²‖x‖², and made anew after every
 //! max(d, 1024) steps, before rounding can tell.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::rows::Row;
 
 /// a stays within 1/FOLD and FOLD.
@@ -26,7 +28,7 @@ const ANEW: u64 = 1024;
 pub(super) const LARGEST: f64 = 1e140;
 
 /// w, and the sum of its past values.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Weights {
     /// (u_j, r_j).
     pub(super) pairs: Vec<[f64; 2]>,

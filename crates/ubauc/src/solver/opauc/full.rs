@@ -14,11 +14,13 @@
 //! Cost: S + zzᵀ takes O(nnz(z)²), Sw takes d²: the upper triangle is read once, from memory where it does not fit the
 //! cache, four rows at a time.
 
+use serde::{Deserialize, Serialize};
+
 use super::sign;
 use crate::data::rows::{Row, add_to, dot};
 
 /// Moments of a class, about o.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Moments {
     n: f64,
     /// Σ z.
@@ -37,7 +39,7 @@ impl Moments {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Full {
     eta: f64,
     lambda: f64,

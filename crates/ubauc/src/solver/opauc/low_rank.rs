@@ -29,6 +29,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::sign;
 use crate::data::generate::Deviates;
 use crate::data::rows::{Row, add_to, dot};
@@ -44,7 +46,7 @@ pub(super) fn columns(tau: usize) -> usize {
 }
 
 /// What is kept of a class besides B's columns.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Class {
     n: f64,
     /// Σ r.
@@ -54,7 +56,7 @@ struct Class {
     m: usize,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct LowRank {
     eta: f64,
     lambda: f64,

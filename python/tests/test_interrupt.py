@@ -1,0 +1,91 @@
+"""Ctrl-C ends a fit soon, and what is raised while progress is told comes out of it."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from ubauc import OPAUCClassifier, UBAUCClassifier, _core
+
+# Each would take minutes, in one call of the library.
+LONG = {
+    "batch": "UBAUCClassifier(beta=1e-4, gamma=1e-9, tol=0.0, max_iter=10**9).fit(X, y)",
+    "tuning": "UBAUCClassifier().fit(np.tile(X, (20, 1)), np.tile(y, 20))",
+    "online": "UBAUCClassifier(solver='online', tol=0.0, max_iter=10**9).fit(X, y)",
+    "solam": "SOLAMClassifier(tol=0.0, max_iter=10**9).fit(X, y)",
+    "opauc, within a pass": "OPAUCClassifier(tau=0).fit(wide, np.arange(len(wide)) % 2)",
+    "stream": "OPAUCClassifier(tau=0).partial_fit(wide, np.arange(len(wide)) % 2, classes=[0, 1])",
+    "two threads": "UBAUCClassifier(n_jobs=2).fit(np.tile(X, (20, 1)), np.tile(y, 20))",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
+@pytest.mark.parametrize("case", LONG)
+def test_ctrl_c(case):
+    code = f"""
+import time, warnings, numpy as np
+from ubauc import *
+random = np.random.default_rng(0)
+X = random.standard_normal((20_000, 30))
+y = X[:, 0] + random.standard_normal(20_000) > 1
+wide = random.standard_normal((20_000, 900)) if "wide" in {LONG[case]!r} else None
+warnings.simplefilter("ignore")
+print("ready", flush=True)
+try:
+    {LONG[case]}
+except KeyboardInterrupt:
+    print("interrupted", UBAUCClassifier(beta=1.0, gamma=1.0).fit(X, y).coef_.shape, flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(1.0)
+            assert child.poll() is None
+            sent = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            # And the library works on.
+            assert child.stdout.readline() == "interrupted (1, 30)\n"
+            # About a second was wanted; the machine may be busy, the fits take minutes.
+            assert time.monotonic() - sent < 10.0
+            assert child.wait(timeout=20) == 0
+        finally:
+            child.kill()
+
+
+def test_what_progress_raises_comes_out(dense):
+    X, y = dense
+    seen = []
+
+    def progress(step, objective, gap):
+        seen.append(step)
+        if step == 2:
+            raise ZeroDivisionError("of the one who watches")
+
+    params = {
+        "beta": 0.5,
+        "gamma": 1e-3,
+        "least_squares": None,
+        "intercept": False,
+        "scale": "none",
+        "tolerance": 1e-9,
+        "max_iter": 100,
+        "seed": 0,
+        "classes": ["-1", "1"],
+        "n_jobs": 2,
+        "progress": progress,
+    }
+    with pytest.raises(ZeroDivisionError, match="who watches"):
+        _core.fit_batch(X, y == 1, None, params)
+    assert seen[-1] == 2 and seen.count(2) == 1
+
+
+def test_progress_is_told_by_the_thread_that_called(dense, monkeypatch):
+    import builtins
+    import threading
+
+    threads = set()
+    monkeypatch.setattr(builtins, "print", lambda *_, **__: threads.add(threading.get_ident()))
+    UBAUCClassifier(beta=0.5, gamma=1e-3, verbose=1, n_jobs=2).fit(*dense)
+    OPAUCClassifier(verbose=1).fit(*dense)
+    assert threads == {threading.get_ident()}
