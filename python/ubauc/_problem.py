@@ -169,7 +169,7 @@ def solve(estimator, problem, *, seed, n_jobs, watch):
         # The same steps once more, and no more: nobody has to be warned of that.
         solution = _solve(estimator, problem, {**params, "max_iter": stopped.n_iter})
         solution.stop = "callback"
-    _warn(estimator, problem, solution, params)
+    warn_about(solution, sum(problem.counts()), params)
     return _calibrated(estimator, problem, params, solution)
 
 
@@ -194,9 +194,14 @@ def _solve(estimator, problem, params):
         found = _core.fit_online(*given, online_steps(estimator))
     else:
         found = _core.fit_batch(*given)
+    n_pos = int(problem.positive.sum())
+    return solution_of(found, params, (problem.positive.size - n_pos, n_pos))
+
+
+def solution_of(found, params, counts):
+    """What the library found, of so many negatives and positives."""
     low, high = found["lambda"]
     offset = found["intercept"]
-    n_pos = int(problem.positive.sum())
     tuned = found.get("tuned")
     if found.get("every_beta_collapsed"):
         message = (
@@ -220,8 +225,8 @@ def _solve(estimator, problem, params):
         tied=found["tied"],
         stop=found["stop"],
         interval=[low, high],
-        counts=(problem.positive.size - n_pos, n_pos),
-        n=problem.positive.size,
+        counts=counts,
+        n=sum(counts),
         eta0=found.get("eta0"),
         seed=params["seed"],
         trace=found["trace"],
@@ -230,9 +235,8 @@ def _solve(estimator, problem, params):
     )
 
 
-def _warn(estimator, problem, solution, params):
-    """What a user should do something about."""
-    n = sum(problem.counts())
+def warn_about(solution, n, params):
+    """What a user should do something about, of n examples that count."""
     tied = solution.tied
     if not solution.weights.any():
         what = "all weights are 0, and every example has the same score"

@@ -226,6 +226,12 @@ impl Common {
         tell(self.progress.as_ref(), step, objective, measure);
     }
 
+    /// Calls whoever watches from this thread, which is the one that called.
+    pub(crate) fn tell_here(&self, told: (usize, f64, Option<f64>)) -> PyResult<()> {
+        let call = |progress: &Py<PyAny>| Python::attach(|py| progress.call1(py, told).map(drop));
+        self.progress.as_ref().map_or(Ok(()), call)
+    }
+
     /// Takes β and γ if both are given, else tunes what is not, as the command line does.
     fn choose(
         &self,

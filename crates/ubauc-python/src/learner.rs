@@ -12,7 +12,7 @@ use crate::input::{Matrix, detached};
 
 /// ol-UBAUC on a stream.
 #[pyclass(module = "ubauc._core")]
-pub(crate) struct Learner(ol_ubauc::Learner);
+pub(crate) struct Learner(pub(crate) ol_ubauc::Learner);
 
 #[pymethods]
 impl Learner {
@@ -42,6 +42,11 @@ impl Learner {
     ) -> PyResult<()> {
         self.0.start_from(weights.as_slice()?, intercept, threshold);
         Ok(())
+    }
+
+    /// As if so many steps were made before: the next ones are that much smaller.
+    fn take_steps(&mut self, steps: u64) {
+        self.0.set_steps(steps);
     }
 
     /// η₀ by trial on the first of these examples.

@@ -15,11 +15,13 @@ use pyo3::types::{PyDict, PyTuple};
 use ubauc::data::rows::{Csr, Dense, Rows};
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, TracePoint};
+use ubauc::solver::ol_ubauc::eta0;
 use ubauc::solver::shards::{Round, Source, add_all};
 
 use crate::error::Refused;
 use crate::fit::{Common, batch_answer};
 use crate::input::{Matrix, Slices, detached};
+use crate::learner::Learner;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 
@@ -78,36 +80,31 @@ impl Part {
         self.nbytes()
     }
 
-    /// By the numbers themselves, as bytes: a part may move from one worker to another.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let class = py.get_type::<Part>();
+    /// The numbers themselves, for `of_dense` or `of_csr`: a part may move from one worker to another.
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (len, cols) = (self.rows.len(), self.rows.cols());
         match &self.rows {
             Rows::Dense(dense) => {
-                let values = PyArray1::from_slice(py, dense.values());
-                let args = (values, len, cols);
-                (class.getattr("_of_dense")?, args).into_pyobject(py)
+                (PyArray1::from_slice(py, dense.values()), len, cols).into_pyobject(py)
             }
             Rows::Csr(csr) => {
                 let indptr: Vec<u64> = csr.indptr().iter().map(|&x| x as u64).collect();
-                let indptr = indptr.into_pyarray(py);
                 let indices = PyArray1::from_slice(py, csr.indices());
                 let values = PyArray1::from_slice(py, csr.values());
-                let args = (indptr, indices, values, cols);
-                (class.getattr("_of_csr")?, args).into_pyobject(py)
+                (indptr.into_pyarray(py), indices, values, cols).into_pyobject(py)
             }
         }
     }
 
     #[staticmethod]
-    fn _of_dense(values: Numbers<'_>, rows: usize, cols: usize) -> PyResult<Part> {
+    fn of_dense(values: Numbers<'_>, rows: usize, cols: usize) -> PyResult<Part> {
         let dense = Dense::new(values.to_vec()?, rows, cols).map_err(Refused::from)?;
         let rows = Rows::Dense(dense);
         Ok(Part { rows })
     }
 
     #[staticmethod]
-    fn _of_csr(
+    fn of_csr(
         indptr: PyReadonlyArray1<'_, u64>,
         indices: PyReadonlyArray1<'_, u32>,
         values: Numbers<'_>,
@@ -294,8 +291,17 @@ impl Rounds {
                 Ok(path) => path,
                 Err(poisoned) => poisoned.into_inner(),
             };
-            let tell = |p: &TracePoint| self.params.tell(p.newton, p.objective, p.gap);
+            let raised = Mutex::new(None);
+            let tell = |p: &TracePoint| {
+                let told = self.params.tell_here((p.newton, p.objective, p.gap));
+                if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
+                    raised.get_or_insert(error);
+                }
+            };
             let fit = path.fit_from(&used, start.as_deref(), Some(&tell))?;
+            if let Ok(Some(error)) = raised.into_inner() {
+                return Err(ubauc::Error::Rows(Box::new(error)));
+            }
             let most = ubauc::tune::most_tied_of(path.examples(), self.cols);
             let collapsed = fit.tied > most;
             Ok((fit, collapsed))
@@ -305,9 +311,75 @@ impl Rounds {
     }
 }
 
+/// Learns the examples of a part in this order.
+#[pyfunction]
+pub(crate) fn learn_part<'py>(
+    py: Python<'py>,
+    mut learner: PyRefMut<'py, Learner>,
+    part: &Part,
+    positive: PyReadonlyArray1<'py, bool>,
+    weights: Option<Numbers<'py>>,
+    order: PyReadonlyArray1<'py, i64>,
+) -> PyResult<()> {
+    let (positive, order) = (positive.as_slice()?, order.as_slice()?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let (rows, learner) = (&part.rows, &mut learner.0);
+    let fit = weights.is_none_or(|w| w.len() == rows.len());
+    let order = checked_order(rows, positive, order, fit)?;
+    detached(py, 1, || {
+        for i in order {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            learner.learn(rows.row(i), positive[i], weight)?;
+        }
+        Ok(())
+    })
+}
+
+/// η₀ by trial on the first of the examples of a part in this order.
+#[pyfunction]
+pub(crate) fn find_eta0_of_part<'py>(
+    py: Python<'py>,
+    mut learner: PyRefMut<'py, Learner>,
+    part: &Part,
+    positive: PyReadonlyArray1<'py, bool>,
+    order: PyReadonlyArray1<'py, i64>,
+) -> PyResult<()> {
+    let (positive, order) = (positive.as_slice()?, order.as_slice()?);
+    let (rows, learner) = (&part.rows, &mut learner.0);
+    let order = checked_order(rows, positive, order, true)?;
+    let eta0 = detached(py, 1, || {
+        let first = order.take(eta0::SAMPLE);
+        let first: Vec<_> = first.map(|i| (rows.row(i), positive[i])).collect();
+        Ok(eta0::choose_from(
+            &first,
+            learner.params(),
+            learner.scale(),
+        )?)
+    })?;
+    learner.set_eta0(eta0);
+    Ok(())
+}
+
+fn checked_order<'a>(
+    rows: &Rows,
+    positive: &[bool],
+    order: &'a [i64],
+    fit: bool,
+) -> PyResult<impl Iterator<Item = usize> + Send + use<'a>> {
+    let n = rows.len();
+    let within = |&i: &i64| usize::try_from(i).is_ok_and(|i| i < n);
+    if !fit || positive.len() != n || !order.iter().all(within) {
+        let what = "labels, weights or order do not fit the rows";
+        return Err(PyValueError::new_err(what));
+    }
+    Ok(order.iter().map(|&i| i as usize))
+}
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Part>()?;
     module.add_class::<Shard>()?;
     module.add_class::<Rounds>()?;
+    module.add_function(wrap_pyfunction!(learn_part, module)?)?;
+    module.add_function(wrap_pyfunction!(find_eta0_of_part, module)?)?;
     module.add_function(wrap_pyfunction!(changes, module)?)
 }

@@ -1,6 +1,6 @@
 """Partitions: rows on the workers, from arrays, data frames and files."""
 
-import os
+import copyreg
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,15 @@ from scipy.sparse import issparse
 
 from .. import _core
 from .._base import canonical
-from .._readers import load_svmlight  # noqa: F401  (documented beside fit_files)
+
+
+def _of_numbers(*numbers):
+    numbers = [np.require(n, None, ["C", "ALIGNED"]) if np.ndim(n) else n for n in numbers]
+    return (_core.Part.of_dense if len(numbers) == 3 else _core.Part.of_csr)(*numbers)
+
+
+# A part that moves from one worker to another does so as its numbers.
+copyreg.pickle(_core.Part, lambda part: (_of_numbers, part.numbers()))
 
 
 @dataclass
@@ -20,6 +28,8 @@ class Partition:
     y: np.ndarray
     weight: np.ndarray | None = None
     columns: tuple | None = None
+    # Whether the rows may have fewer columns than others: those of a file end at its largest index.
+    widens: bool = False
 
     def __sizeof__(self):
         return self.part.nbytes + self.y.nbytes + (0 if self.weight is None else self.weight.nbytes)
@@ -56,15 +66,15 @@ def of_frame(frame, label, weight, name):
 def of_svmlight(path, zero_based):
     """A partition of a file; errors name the file and the line."""
     part, y = _core.Part.read_svmlight(path, zero_based)
-    return _checked(Partition(path, part, y))
+    return _checked(Partition(path, part, y, widens=True))
 
 
-def of_parquet(path, label, weight, columns):
+def of_parquet(path, label, weight):
     """A partition of a Parquet file."""
     import pandas as pd
 
     try:
-        frame = pd.read_parquet(path, columns=columns)
+        frame = pd.read_parquet(path)
     except Exception as error:
         raise ValueError(f"{path}: cannot be read as Parquet: {error}") from error
     return of_frame(frame, label, weight, path)
@@ -111,13 +121,100 @@ def missing_labels(y):
 
 def about(partition):
     """What the client needs to know of a partition before it can ask."""
-    classes, counts = np.unique(partition.y, return_counts=True)
+    classes, codes = np.unique(partition.y, return_inverse=True)
+    counted = np.ones(codes.size, bool) if partition.weight is None else partition.weight > 0
     return {
         "name": partition.name,
         "shape": partition.part.shape,
         "classes": classes,
-        "counts": counts,
+        "counts": np.bincount(codes, minlength=classes.size),
+        "counted": np.bincount(codes[counted], minlength=classes.size),
         "columns": partition.columns,
-        "widens": partition.columns is None and partition.name == os.fspath(partition.name),
+        "widens": partition.widens,
         "version": _core.__version__,
     }
+
+
+def loads_of_collections(X, y, weight, token):
+    """A delayed partition for every chunk of rows of dask arrays or frames."""
+    import dask.array as da
+    import dask.dataframe as dd
+    from dask import delayed
+
+    if isinstance(X, dd.DataFrame):
+        named = {what: c for what, c in (("y", y), ("sample_weight", weight)) if isinstance(c, str)}
+        for what, column in named.items():
+            if column not in X.columns:
+                raise ValueError(f"{what} = {column!r}: X has no such column")
+        if isinstance(y, str):
+            y = X[y]
+        if isinstance(weight, str):
+            weight = X[weight]
+        X = X.drop(columns=list(named.values()))
+        xs = X.to_delayed()
+        rows = None
+    elif isinstance(X, da.Array):
+        if X.ndim != 2:
+            raise ValueError(f"X has {X.ndim} dimensions, expected 2")
+        if X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        xs = list(X.to_delayed().ravel())
+        rows = X.chunks[0]
+    else:
+        raise TypeError(
+            f"X is a {type(X).__name__}; it must be a dask array or dataframe. For rows in memory "
+            "use ubauc.UBAUCClassifier"
+        )
+    ys = _vector(y, "y", xs, rows)
+    weights = [None] * len(xs) if weight is None else _vector(weight, "sample_weight", xs, rows)
+    load = delayed(of_arrays, pure=False)
+    return [
+        load(x, y, w, f"partition {k}", dask_key_name=f"ubauc-load-{token}-{k}")
+        for k, (x, y, w) in enumerate(zip(xs, ys, weights, strict=True))
+    ]
+
+
+def _vector(vector, what, xs, rows):
+    """Chunks of a vector, as many as there are of rows."""
+    import dask.array as da
+    import dask.dataframe as dd
+
+    if isinstance(vector, (dd.Series, dd.DataFrame)):
+        chunks = vector.to_delayed()
+    elif isinstance(vector, da.Array):
+        known = rows is not None and not np.isnan(rows).any()
+        if known and not np.isnan(vector.chunks[0]).any():
+            if vector.shape[0] != sum(rows):
+                raise ValueError(f"X has {sum(rows)} rows, but {what} has {vector.shape[0]}")
+            vector = vector.rechunk({0: rows})
+        if vector.ndim != 1:
+            raise ValueError(f"{what} has {vector.ndim} dimensions, expected 1")
+        chunks = list(vector.to_delayed().ravel())
+    else:
+        raise TypeError(
+            f"{what} is a {type(vector).__name__}; it must be a dask array or series in chunks "
+            "like those of X"
+        )
+    if len(chunks) != len(xs):
+        raise ValueError(f"X has {len(xs)} chunks of rows, but {what} has {len(chunks)}")
+    return chunks
+
+
+def loads_of_files(paths, format, label, weight, zero_based, token):
+    """A delayed partition for every file."""
+    from dask import delayed
+
+    if not paths:
+        raise ValueError("no files")
+    if format not in ("auto", "svmlight", "parquet"):
+        raise ValueError(f"format = {format!r}: must be auto, svmlight or parquet")
+    loads = []
+    for k, path in enumerate(paths):
+        key = f"ubauc-read-{token}-{k}"
+        is_parquet = path.endswith((".parquet", ".pq")) if format == "auto" else format == "parquet"
+        if is_parquet:
+            load = delayed(of_parquet, pure=False)(path, label, weight, dask_key_name=key)
+        else:
+            load = delayed(of_svmlight, pure=False)(path, zero_based, dask_key_name=key)
+        loads.append(load)
+    return loads

@@ -323,6 +323,11 @@ impl Learner {
         }
     }
 
+    /// As if so many examples were learned before: the next steps are that much smaller.
+    pub fn set_steps(&mut self, steps: u64) {
+        self.iterate.steps = steps;
+    }
+
     /// Another η₀ for the steps to come. One that [`OlUbaucParams::check`] would refuse is not taken.
     pub fn set_eta0(&mut self, eta0: f64) {
         let params = OlUbaucParams {

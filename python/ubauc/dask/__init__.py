@@ -1,0 +1,1 @@
+"""Rows on a Dask cluster: the same certified solver, and AUC with its interval."""

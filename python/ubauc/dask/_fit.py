@@ -1,0 +1,237 @@
+"""From partitions to solutions: who asks what of whom."""
+
+import sys
+import uuid
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from .. import _core
+from .._model_file import class_name
+from .._problem import (
+    DEFAULT_BETA,
+    DEFAULT_GAMMA,
+    ENOUGH,
+    online_steps,
+    solution_of,
+    solver_params,
+    warn_about,
+)
+from . import _data, _online, _tune
+from ._rounds import Rounds, gather
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a partition becomes a shard of one problem: which rows have a say, and how much."""
+
+    cols: int
+    # Labels of the negative and the positive class, and their weights.
+    pair: tuple
+    class_weight: tuple | None = None
+    # Left out: this fold of so many, dealt by class in an order of its own, going on from partition
+    # to partition so that the folds are stratified as a whole.
+    fold: int | None = None
+    folds: int = 5
+    seed: int = 0
+    dealt: tuple = ()
+
+    def labels(self, partition, number):
+        """Which rows are positive, the weights of all or None, and which are left out."""
+        negative, positive = (partition.y == label for label in self.pair)
+        weights = partition.weight
+        if self.class_weight is not None or not (negative | positive).all():
+            ones = np.ones(positive.size) if weights is None else weights
+            of_negative, of_positive = self.class_weight or (1.0, 1.0)
+            weights = ones * (negative * of_negative + positive * of_positive)
+        left_out = np.zeros(positive.size, dtype=bool)
+        if self.fold is not None:
+            weights = np.ones(positive.size) if weights is None else weights.copy()
+            for code, of_class in enumerate((negative, positive)):
+                rows = np.flatnonzero(of_class & (weights > 0))
+                order = np.random.default_rng([self.seed, number, code]).permutation(rows.size)
+                folds = (np.arange(rows.size) + self.dealt[number][code]) % self.folds
+                left_out[rows[order[folds == self.fold]]] = True
+            weights[left_out] = 0.0
+        return positive, weights, left_out
+
+    def shard(self, partition, number):
+        """What the solver keeps for the rows of a partition."""
+        positive, weights, _ = self.labels(partition, number)
+        return _core.Shard(partition.part, self.cols, positive, weights)
+
+
+class Cluster:
+    """Partitions on the workers, and what is known of them."""
+
+    def __init__(self, client, loads, n_features=None):
+        self.client = current(client)
+        self.partitions = self.client.compute(loads)
+        self.token = uuid.uuid4().hex[:12]
+        keys = [f"ubauc-about-{self.token}-{k}" for k in range(len(loads))]
+        told = gather(self.client, self.client.map(_data.about, self.partitions, key=keys))
+        self.about = told
+        for part in told:
+            if part["version"] != _core.__version__:
+                raise RuntimeError(
+                    f"a worker has ubauc {part['version']}, here it is {_core.__version__}"
+                )
+        self.cols = self._columns(n_features)
+        classes = [part["classes"] for part in told if part["classes"].size]
+        self.classes = np.unique(np.concatenate(classes)) if classes else np.array([])
+        self.counts = self._counts("counts")
+        self.counted = self._counts("counted")
+        names = told[0]["columns"]
+        self.names = names
+
+    def _columns(self, n_features):
+        widens = all(part["widens"] for part in self.about)
+        widths = [part["shape"][1] for part in self.about]
+        if widens:
+            widest = max(widths)
+            if n_features is not None and n_features < widest:
+                name = self.about[widths.index(widest)]["name"]
+                raise ValueError(f"{name}: {widest} features, but n_features is {n_features}")
+            return widest if n_features is None else n_features
+        first = self.about[0]
+        for part in self.about:
+            if part["shape"][1] != first["shape"][1]:
+                raise ValueError(
+                    f"{part['name']} has {part['shape'][1]} columns, but {first['name']} has "
+                    f"{first['shape'][1]}"
+                )
+            if part["columns"] != first["columns"]:
+                raise ValueError(
+                    f"{part['name']} has the columns {list(part['columns'] or ())!r}, but "
+                    f"{first['name']} has {list(first['columns'] or ())!r}"
+                )
+        return first["shape"][1]
+
+    def _counts(self, what):
+        """Of each partition, examples of each class."""
+        counts = np.zeros((len(self.about), self.classes.size), dtype=np.int64)
+        for row, part in zip(counts, self.about, strict=True):
+            row[np.searchsorted(self.classes, part["classes"])] = part[what]
+        return counts
+
+    def of_pair(self, task):
+        """Of each partition, examples of both classes of a problem that have a weight."""
+        return self.counted[:, np.searchsorted(self.classes, task.pair)]
+
+    def check_classes(self):
+        if self.classes.size < 2:
+            raise ValueError(
+                "DaskUBAUCClassifier needs examples of at least 2 classes, but the data contain "
+                + (f"only one class: {self.classes[0]!r}" if self.classes.size else "no examples")
+            )
+
+
+def current(client):
+    """The client given, or the one that is there."""
+    if client is not None:
+        return client
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        raise ValueError(
+            "no Dask client: start one with `from dask.distributed import Client; Client()`, or "
+            "give client="
+        ) from None
+
+
+def fit_pairs(estimator, cluster):
+    """A solution for each pair of classes, and what the rounds cost."""
+    seed = estimator._seed()
+    weights = None
+    if estimator.class_weight is not None:
+        y = np.repeat(cluster.classes, cluster.counts.sum(axis=0))
+        weights = compute_class_weight(estimator.class_weight, classes=cluster.classes, y=y)
+    solutions, spent = [], []
+    for i, j in combinations(range(cluster.classes.size), 2):
+        counted = cluster.counted[:, [i, j]]
+        task = Task(
+            cols=cluster.cols,
+            pair=(cluster.classes[i], cluster.classes[j]),
+            class_weight=None if weights is None else (weights[i], weights[j]),
+            seed=seed % 2**32,
+            dealt=tuple(map(tuple, np.cumsum(counted, axis=0) - counted)),
+        )
+        names = [class_name(label) for label in task.pair]
+        solutions.append(_fit_pair(estimator, cluster, task, names, counted.sum(axis=0), spent))
+    keys = ("rounds", "bytes_sent", "bytes_received", "replayed")
+    cost = {key: sum(getattr(rounds, key) for rounds in spent) for key in keys}
+    cost["largest_answer"] = max((rounds.largest for rounds in spent), default=0)
+    return solutions, cost
+
+
+def _fit_pair(estimator, cluster, task, names, counted, spent):
+    params = solver_params(estimator, names, seed=task.seed, n_jobs=1)
+    online = estimator.solver == "online"
+    tunes = not online and (params["beta"] is None or params["gamma"] is None)
+    tuned = None
+    if tunes and counted.min() >= ENOUGH:
+        tuned = _tune.tune(estimator, cluster, task, params, spent)
+        params = {**params, **tuned["best"]}
+    params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
+    params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
+    params["least_squares"] = params["least_squares"] or "plain"
+    start = None
+    if online or estimator.start == "online":
+        epochs = (estimator.max_iter or 10) if online else 1
+        start = _online.learn(estimator, cluster, task, params, online_steps(estimator), epochs)
+    if online:
+        # Where that is, and how far from the minimum it can be: one look, no step.
+        params["max_iter"] = 0
+    rounds = Rounds(cluster.client, cluster.partitions, task)
+    spent.append(rounds)
+    progress = Progress(estimator, rounds) if estimator.verbose else None
+    try:
+        asked = _core.Rounds(rounds, cluster.cols, {**params, "progress": progress})
+        found = asked.fit(params["beta"], params["gamma"], params["tolerance"], start)
+    finally:
+        rounds.close()
+        if progress is not None:
+            progress.close()
+    if online:
+        found.update(stop="max_passes", n_iter=epochs)
+    solution = solution_of(found, params, tuple(int(n) for n in counted))
+    solution.tuned = tuned
+    if not online:
+        warn_about(solution, int(counted.sum()), params)
+    return solution
+
+
+class Progress:
+    """One line that is written anew at every step, or a line each where that is not possible."""
+
+    def __init__(self, estimator, rounds):
+        self.name = type(estimator).__name__
+        self.rounds = rounds
+        self.anew = sys.stderr.isatty() or "ipykernel" in sys.modules
+        self.width = 0
+
+    def __call__(self, step, objective, gap):
+        gap = "unknown" if gap is None else f"{gap:.2g}"
+        line = (
+            f"[{self.name}] step {step}, {self.rounds.rounds} rounds: objective {objective:.9g}, "
+            f"gap {gap}"
+        )
+        if self.anew:
+            print("\r" + line.ljust(self.width), end="", file=sys.stderr, flush=True)
+            self.width = len(line)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    def close(self):
+        """End the line."""
+        if self.anew and self.width:
+            print(file=sys.stderr)
+
+
+def without(task, fold):
+    """The same problem without a fold."""
+    return replace(task, fold=fold)

@@ -1,0 +1,75 @@
+"""Local SGD with averaging: the online learner on every partition, its weights averaged per epoch.
+
+Each epoch every partition is learned from the same weights, in an order of its own, and the results
+are averaged by the number of examples with a weight. A partition of one class only is learned like
+any other. With one partition this is the online learner itself. It has no certificate of its own:
+the batch solver's look at its weights gives one, and starts from them if asked to.
+
+Zinkevich et al., NIPS 2010 (one averaging); Stich, ICLR 2019 (one each epoch).
+"""
+
+import uuid
+
+import numpy as np
+
+from .. import _core
+from ._rounds import gather
+
+
+def first_step(partition, number, task, params, steps, seed):
+    """eta0 by trial on some of a partition that has both classes."""
+    positive, _, _ = task.labels(partition, number)
+    learner = _core.Learner(params, steps)
+    order = np.random.default_rng([seed, 0, number]).permutation(positive.size)
+    _core.find_eta0_of_part(learner, partition.part, positive, order)
+    return learner.eta0
+
+
+def epoch(partition, number, task, params, steps, state, turn, seed):
+    """One pass over a partition from weights, intercept and threshold; how many examples counted."""
+    positive, weights, _ = task.labels(partition, number)
+    counted = positive.size if weights is None else int((weights > 0).sum())
+    w, intercept, threshold, done, eta0 = state
+    order = np.random.default_rng([seed, turn, number]).permutation(positive.size)
+    learner = _core.Learner(params, steps if eta0 is None else {**steps, "eta0": eta0})
+    learner.start_from(np.require(w, np.float64, ["C", "ALIGNED"]), intercept, threshold)
+    learner.take_steps(done)
+    _core.learn_part(learner, partition.part, positive, weights, order)
+    found = np.zeros(task.cols)
+    seen = learner.weights()
+    found[: seen.size] = seen
+    return found, learner.intercept, learner.threshold, counted
+
+
+def learn(estimator, cluster, task, params, steps, epochs):
+    """The weights after so many epochs."""
+    client, partitions = cluster.client, cluster.partitions
+    if params["scale"] == "standard":
+        raise ValueError("scale='standard' is not for the online solver on a cluster; use 'maxabs'")
+    # Averages within an epoch would lag behind; those between partitions do their work.
+    steps = {**steps, "average": None}
+    told = {"task": task, "params": {**params, "progress": None}, "steps": steps, "seed": task.seed}
+    token = uuid.uuid4().hex[:12]
+    eta0 = steps["eta0"]
+    both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))
+    if eta0 is None and both.size:
+        key = f"ubauc-eta0-{token}"
+        first = int(both[0])
+        future = client.submit(first_step, partitions[first], first, key=key, pure=False, **told)
+        (eta0,) = gather(client, [future])
+    # Where no partition has both classes there is nothing to try it on.
+    state = (np.zeros(task.cols), 0.0, 0.0, 0, 1.0 if eta0 is None else eta0)
+    which = list(range(len(partitions)))
+    for turn in range(epochs):
+        keys = [f"ubauc-epoch-{token}-{turn}-{k}" for k in which]
+        futures = client.map(
+            epoch, partitions, which, key=keys, pure=False, turn=turn, state=state, **told
+        )
+        found = [part for part in gather(client, futures) if part[3] > 0]
+        total = sum(part[3] for part in found)
+        w = sum(part[0] * (part[3] / total) for part in found)
+        intercept = sum(part[1] * (part[3] / total) for part in found)
+        threshold = sum(part[2] * (part[3] / total) for part in found)
+        longest = max(part[3] for part in found)
+        state = (w, intercept, threshold, state[3] + longest, state[4])
+    return state[0]
