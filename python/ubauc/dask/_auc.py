@@ -144,7 +144,7 @@ def _exact(rounds, parts, pos_label):
     cut = _core.Cut(share, *totals)
     while len(spans := cut.open()):
         counted = [(part, positive, spans) for part in parts]
-        cut.refine(rounds.gather("count", _count_cells, counted))
+        cut.refine([_aligned(cells) for cells in rounds.gather("count", _count_cells, counted)])
     ranges = cut.ranges()
     sums = []
     if ranges:
@@ -225,6 +225,11 @@ def _positive_label(labels, pos_label):
     return classes[-1] if classes else None
 
 
+def _aligned(array, dtype=np.uint64):
+    """Ready for Rust: what crossed the wire may lie at any byte."""
+    return np.require(array, dtype, ["C", "ALIGNED"])
+
+
 # What runs on the workers.
 
 
@@ -256,9 +261,7 @@ def _split(partition, y, scores, pos_label):
         if y.shape != scores.shape:
             raise ValueError(f"{len(y)} labels, but {len(scores)} scores")
         labels, last = _two_labels(y, pos_label)
-        # What crossed the wire may lie anywhere in memory.
-        scores = np.require(scores, np.float64, ["C", "ALIGNED"])
-        return labels, np.require(last, bool, ["C", "ALIGNED"]), scores
+        return labels, _aligned(last, bool), _aligned(scores, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"partition {partition}: {error}") from error
 
@@ -281,18 +284,16 @@ def _by_class(part, positive):
     """The keys of the negatives and of the positives."""
     keys = [np.zeros(0, np.uint64), np.zeros(0, np.uint64)]
     for label, found in zip(*part, strict=True):
-        keys[label == positive] = np.require(found, np.uint64, ["C", "ALIGNED"])
+        keys[label == positive] = _aligned(found)
     return keys
 
 
 def _count_cells(part, positive, spans):
-    spans = np.require(spans, np.uint64, ["C", "ALIGNED"])
-    return _core.count_cells(*_by_class(part, positive), spans)
+    return _core.count_cells(*_by_class(part, positive), _aligned(spans))
 
 
 def _scatter(part, positive, ranges):
-    ranges = [np.require(pieces, np.uint64, ["C", "ALIGNED"]) for pieces in ranges]
-    return _core.scatter_keys(*_by_class(part, positive), ranges)
+    return _core.scatter_keys(*_by_class(part, positive), [_aligned(pieces) for pieces in ranges])
 
 
 def _range_of(scattered, r):
@@ -300,9 +301,8 @@ def _range_of(scattered, r):
 
 
 def _range_sums(pieces, parts):
-    aligned = [[np.require(keys, np.uint64, ["C", "ALIGNED"]) for keys in part] for part in parts]
-    pieces = np.require(pieces, np.uint64, ["C", "ALIGNED"])
-    return _core.range_sums(pieces, [tuple(keys) for keys in aligned])
+    parts = [(_aligned(neg), _aligned(pos)) for neg, pos in parts]
+    return _core.range_sums(_aligned(pieces), parts)
 
 
 def _count_buckets(partition, y, scores, pos_label, bits):
