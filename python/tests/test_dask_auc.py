@@ -23,20 +23,19 @@ def small_shares(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def clients():
-    """Clients of clusters of one and of two processes."""
-    with dask.config.set({"distributed.comm.timeouts.connect": "20s"}):
-        clusters = [
-            distributed.LocalCluster(
-                n_workers=n, threads_per_worker=1, processes=True, dashboard_address=":0"
-            )
-            for n in (1, 2)
-        ]
-        clients = [distributed.Client(cluster, set_as_default=False) for cluster in clusters]
-        yield clients
-        for client, cluster in zip(clients, clusters, strict=True):
-            client.close()
-            cluster.close()
+def client():
+    """Of a cluster of one process, and more when asked for."""
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0"
+    )
+    with cluster, distributed.Client(cluster, set_as_default=False, timeout=30) as client:
+        yield client
+
+
+def with_workers(client, n):
+    client.cluster.scale(n)
+    client.wait_for_workers(n, timeout=60)
+    return client
 
 
 def scores_of(kind, n, y):
@@ -98,36 +97,36 @@ def test_the_bits_of_the_whole(kind):
             assert isinstance(found, metrics.AUCInterval)
 
 
-@pytest.mark.parametrize("kind", ["smooth", "ties", "all equal", "outliers"])
-def test_any_number_of_workers(clients, kind):
+def test_any_number_of_workers(client):
     n = 3000
     y = labels(n)
-    scores = scores_of(kind, n, y)
-    expected = metrics.roc_auc_ci(y, scores)
-    bucketed = metrics.StreamingAUC(10).update(y, scores)
-    for client in clients:
-        for parts in (2, 7):
-            given = distributed_arrays(y, scores, uneven(n, parts))
+    for workers in (1, 2):
+        with_workers(client, workers)
+        for kind in ("smooth", "ties", "all equal", "outliers"):
+            scores = scores_of(kind, n, y)
+            given = distributed_arrays(y, scores, uneven(n, 6))
+            expected = metrics.roc_auc_ci(y, scores)
             assert roc_auc_ci(*given, client=client) == expected
+            bucketed = metrics.StreamingAUC(10).update(y, scores)
             found = roc_auc_ci(*given, client=client, method="bucketed", bits=10)
             assert found.interval() == bucketed.interval()
             assert found.value() == bucketed.value()
-    with clients[1].as_current():
+    with client.as_current():
         assert roc_auc(*given) == expected.auc
 
 
-def test_large_arrays_cross_the_wire(clients, monkeypatch):
+def test_large_arrays_cross_the_wire(client, monkeypatch):
     """Of the size at which Dask hands over memory that is not aligned."""
     monkeypatch.setattr(_auc, "_SMALLEST_SHARE", 10_000)
     n = 120_000
     y = labels(n)
     scores = scores_of("smooth", n, y)
     given = distributed_arrays(y, scores, (50_001, 0, 19_999, 50_000))
-    assert roc_auc_ci(*given, client=clients[1]) == metrics.roc_auc_ci(y, scores)
+    found = roc_auc_ci(*given, client=with_workers(client, 2))
+    assert found == metrics.roc_auc_ci(y, scores)
 
 
-def test_what_runs_has_names_and_nothing_stays(clients):
-    client = clients[1]
+def test_what_runs_has_names_and_nothing_stays(client):
     y = labels(1000)
     given = distributed_arrays(y, scores_of("smooth", 1000, y), (400, 600))
     roc_auc_ci(*given, client=client)
@@ -202,7 +201,7 @@ def test_collections_of_any_kind():
 
 
 @pytest.mark.parametrize("method", ["exact", "bucketed"])
-def test_what_is_refused(clients, method):
+def test_what_is_refused(client, method):
     y = labels(90)
     scores = scores_of("smooth", 90, y)
 
@@ -216,7 +215,7 @@ def test_what_is_refused(clients, method):
     nan = da.from_array(bad, chunks=30)
     message = "partition 1: score of example 12 is NaN"
     refused(y_, nan, message)
-    refused(y_, nan, message, client=clients[1])
+    refused(y_, nan, message, client=client)
     for only, name in ((0, "negative"), (1, "positive"), (-1, "negative"), ("b", "positive")):
         with pytest.raises(ValueError) as local:
             metrics.roc_auc_ci(np.full(90, only), scores)
