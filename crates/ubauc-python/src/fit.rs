@@ -322,7 +322,7 @@ pub(crate) fn scale_of(name: &str) -> PyResult<Scale> {
     }
 }
 
-fn name(kind: LeastSquares) -> &'static str {
+pub(crate) fn name(kind: LeastSquares) -> &'static str {
     match kind {
         LeastSquares::Plain => "plain",
         LeastSquares::Balanced => "balanced",

@@ -11,6 +11,7 @@ mod input;
 mod learner;
 mod metrics;
 mod model_file;
+mod parts;
 mod read;
 mod rival_learner;
 mod rivals;
@@ -33,5 +34,6 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model_file::load_model, module)?)?;
     module.add_function(wrap_pyfunction!(read::load_svmlight, module)?)?;
     rounds::add_to(module)?;
-    metrics::add_to(module)
+    metrics::add_to(module)?;
+    parts::add_to(module)
 }

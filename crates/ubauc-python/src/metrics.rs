@@ -24,7 +24,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// What was found, as JSON: few numbers, written with all their digits, integers of any length.
-fn told(found: impl Serialize) -> PyResult<String> {
+pub(crate) fn told(found: impl Serialize) -> PyResult<String> {
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

@@ -13,13 +13,15 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use ubauc::data::rows::{Csr, Dense, Rows};
+use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, TracePoint};
 use ubauc::solver::ol_ubauc::eta0;
 use ubauc::solver::shards::{Round, Source, add_all};
+use ubauc::tune::{CrossValidated, Point, TuneParams, best_of};
 
 use crate::error::Refused;
-use crate::fit::{Common, batch_answer};
+use crate::fit::{Common, batch_answer, name};
 use crate::input::{Matrix, Slices, detached};
 use crate::learner::Learner;
 
@@ -375,11 +377,48 @@ fn checked_order<'a>(
     Ok(order.iter().map(|&i| i as usize))
 }
 
+/// The grid that is tried where nothing else is said, as JSON.
+#[pyfunction]
+pub(crate) fn tune_grid() -> String {
+    let grid = TuneParams::default();
+    let kinds: Vec<&str> = grid.least_squares.iter().map(|&kind| name(kind)).collect();
+    serde_json::json!({
+        "betas": grid.betas,
+        "gammas": grid.gammas,
+        "least_squares": kinds,
+    })
+    .to_string()
+}
+
+/// The best of points (β, γ, kind, AUC of each fold, whether it collapsed), and all with their means, as JSON.
+#[pyfunction]
+pub(crate) fn choose_point(
+    points: Vec<(f64, f64, String, Vec<f64>, bool)>,
+) -> PyResult<(Option<usize>, String)> {
+    let point = |(beta, gamma, kind, aucs, collapsed): (f64, f64, String, Vec<f64>, bool)| Point {
+        beta,
+        gamma,
+        least_squares: match kind.as_str() {
+            "balanced" => LeastSquares::Balanced,
+            _ => LeastSquares::Plain,
+        },
+        judged: CrossValidated::of(aucs),
+        tied_share: f64::NAN,
+        collapsed,
+    };
+    let points: Vec<Point> = points.into_iter().map(point).collect();
+    let told = serde_json::to_string(&points);
+    let told = told.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((best_of(&points), told))
+}
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Part>()?;
     module.add_class::<Shard>()?;
     module.add_class::<Rounds>()?;
     module.add_function(wrap_pyfunction!(learn_part, module)?)?;
     module.add_function(wrap_pyfunction!(find_eta0_of_part, module)?)?;
+    module.add_function(wrap_pyfunction!(tune_grid, module)?)?;
+    module.add_function(wrap_pyfunction!(choose_point, module)?)?;
     module.add_function(wrap_pyfunction!(changes, module)?)
 }

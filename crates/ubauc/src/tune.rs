@@ -172,7 +172,8 @@ pub struct CrossValidated {
 }
 
 impl CrossValidated {
-    fn of(fold_aucs: Vec<f64>) -> CrossValidated {
+    /// Of the AUC of each fold.
+    pub fn of(fold_aucs: Vec<f64>) -> CrossValidated {
         let k = fold_aucs.len() as f64;
         let auc = fold_aucs.iter().sum::<f64>() / k;
         let squares: f64 = fold_aucs.iter().map(|a| (a - auc) * (a - auc)).sum();
@@ -308,6 +309,12 @@ pub fn tune(
         out_of_fold,
         verdict,
     })
+}
+
+/// The best of points that were judged elsewhere; none if all have collapsed.
+pub fn best_of(points: &[Point]) -> Option<usize> {
+    let choice = choose(points, &TuneParams::default());
+    choice.ok().map(|[_, chosen]| chosen)
 }
 
 /// The best of those that have not collapsed, and the choice.

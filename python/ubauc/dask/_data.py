@@ -119,7 +119,7 @@ def missing_labels(y):
     return np.zeros(y.shape, dtype=bool)
 
 
-def about(partition):
+def about(partition, number):
     """What the client needs to know of a partition before it can ask."""
     classes, codes = np.unique(partition.y, return_inverse=True)
     counted = np.ones(codes.size, bool) if partition.weight is None else partition.weight > 0

@@ -1,7 +1,6 @@
 """From partitions to solutions: who asks what of whom."""
 
 import sys
-import uuid
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -20,7 +19,8 @@ from .._problem import (
     warn_about,
 )
 from . import _data, _online, _tune
-from ._rounds import Rounds, gather
+from ._rounds import Rounds
+from ._workers import Partitions
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,8 @@ class Cluster:
 
     def __init__(self, client, loads, n_features=None):
         self.client = current(client)
-        self.partitions = self.client.compute(loads)
-        self.token = uuid.uuid4().hex[:12]
-        keys = [f"ubauc-about-{self.token}-{k}" for k in range(len(loads))]
-        told = gather(self.client, self.client.map(_data.about, self.partitions, key=keys))
-        self.about = told
+        self.partitions = Partitions(self.client, self.client.compute(loads))
+        self.about = told = self.partitions.each("about", _data.about)
         for part in told:
             if part["version"] != _core.__version__:
                 raise RuntimeError(
@@ -83,8 +80,7 @@ class Cluster:
         self.classes = np.unique(np.concatenate(classes)) if classes else np.array([])
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
-        names = told[0]["columns"]
-        self.names = names
+        self.names = told[0]["columns"]
 
     def _columns(self, n_features):
         widens = all(part["widens"] for part in self.about)
@@ -174,7 +170,7 @@ def _fit_pair(estimator, cluster, task, names, counted, spent):
     tunes = not online and (params["beta"] is None or params["gamma"] is None)
     tuned = None
     if tunes and counted.min() >= ENOUGH:
-        tuned = _tune.tune(estimator, cluster, task, params, spent)
+        tuned = _tune.tune(cluster, task, params, spent)
         params = {**params, **tuned["best"]}
     params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
     params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
@@ -182,11 +178,11 @@ def _fit_pair(estimator, cluster, task, names, counted, spent):
     start = None
     if online or estimator.start == "online":
         epochs = (estimator.max_iter or 10) if online else 1
-        start = _online.learn(estimator, cluster, task, params, online_steps(estimator), epochs)
+        start = _online.learn(cluster, task, params, online_steps(estimator), epochs)
     if online:
         # Where that is, and how far from the minimum it can be: one look, no step.
         params["max_iter"] = 0
-    rounds = Rounds(cluster.client, cluster.partitions, task)
+    rounds = Rounds(cluster.partitions, task)
     spent.append(rounds)
     progress = Progress(estimator, rounds) if estimator.verbose else None
     try:

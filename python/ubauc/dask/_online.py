@@ -8,12 +8,9 @@ the batch solver's look at its weights gives one, and starts from them if asked 
 Zinkevich et al., NIPS 2010 (one averaging); Stich, ICLR 2019 (one each epoch).
 """
 
-import uuid
-
 import numpy as np
 
 from .. import _core
-from ._rounds import gather
 
 
 def first_step(partition, number, task, params, steps, seed):
@@ -41,31 +38,23 @@ def epoch(partition, number, task, params, steps, state, turn, seed):
     return found, learner.intercept, learner.threshold, counted
 
 
-def learn(estimator, cluster, task, params, steps, epochs):
+def learn(cluster, task, params, steps, epochs):
     """The weights after so many epochs."""
-    client, partitions = cluster.client, cluster.partitions
+    partitions = cluster.partitions
     if params["scale"] == "standard":
         raise ValueError("scale='standard' is not for the online solver on a cluster; use 'maxabs'")
     # Averages within an epoch would lag behind; those between partitions do their work.
     steps = {**steps, "average": None}
     told = {"task": task, "params": {**params, "progress": None}, "steps": steps, "seed": task.seed}
-    token = uuid.uuid4().hex[:12]
     eta0 = steps["eta0"]
     both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))
     if eta0 is None and both.size:
-        key = f"ubauc-eta0-{token}"
-        first = int(both[0])
-        future = client.submit(first_step, partitions[first], first, key=key, pure=False, **told)
-        (eta0,) = gather(client, [future])
+        (eta0,) = partitions.each("eta0", first_step, [int(both[0])], **told)
     # Where no partition has both classes there is nothing to try it on.
     state = (np.zeros(task.cols), 0.0, 0.0, 0, 1.0 if eta0 is None else eta0)
-    which = list(range(len(partitions)))
     for turn in range(epochs):
-        keys = [f"ubauc-epoch-{token}-{turn}-{k}" for k in which]
-        futures = client.map(
-            epoch, partitions, which, key=keys, pure=False, turn=turn, state=state, **told
-        )
-        found = [part for part in gather(client, futures) if part[3] > 0]
+        found = partitions.each("epoch", epoch, turn=turn, state=state, **told)
+        found = [part for part in found if part[3] > 0]
         total = sum(part[3] for part in found)
         w = sum(part[0] * (part[3] / total) for part in found)
         intercept = sum(part[1] * (part[3] / total) for part in found)

@@ -12,6 +12,7 @@
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
 //! | [`hand_till`] | AUC for c classes | O(cN) | O(N) |
+//! | [`Cut`] | [`auc()`] of scores that lie in parts on many machines, to the last bit | O(N), each part for itself | 8 bytes each |
 //! | [`BucketAuc`] | AUC of a stream, with a bound on its error; can be merged and saved | O(1) an example | 16·2^k bytes |
 //!
 //! What happens at the edges:
@@ -56,6 +57,7 @@ mod exact;
 mod hand_till;
 pub(crate) mod order;
 mod partial_auc;
+mod parts;
 mod placement;
 pub(crate) mod radix;
 mod ranges;
@@ -67,5 +69,7 @@ pub use bucket::{BucketAuc, BucketEstimate};
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
 pub use hand_till::{ClassPair, HandTill, hand_till};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc};
+pub use parts::{Cell, Cut, Piece, count_cells, keys_by_class, range_sums, scatter};
+pub use placement::PlacementSums;
 pub use roc::{RocCurve, roc_curve};
 pub use weighted::{WeightedAuc, weighted_auc};

@@ -14,17 +14,20 @@
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Sums over the examples of one score range, or of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct PlacementSums {
+use serde::{Deserialize, Serialize};
+
+/// Sums over the examples of one score range, or of all: what [`Cut::auc`](super::Cut::auc) adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlacementSums {
     /// Σ a_i = Σ b_j.
-    pub total: u128,
+    pub(super) total: u128,
     /// Σ a_i².
-    pub pos_squares: u128,
+    pub(super) pos_squares: u128,
     /// Σ b_j².
-    pub neg_squares: u128,
+    pub(super) neg_squares: u128,
     /// Pairs of a positive and a negative with equal scores.
-    pub ties: u128,
+    pub(super) ties: u128,
 }
 
 impl Add for PlacementSums {
@@ -48,7 +51,7 @@ impl Sum for PlacementSums {
 impl PlacementSums {
     /// `p` positives and `q` negatives of one score, with `below` negatives under them and `above`
     /// positives over them.
-    fn add_group(&mut self, p: u64, q: u64, below: u64, above: u64) {
+    pub(super) fn add_group(&mut self, p: u64, q: u64, below: u64, above: u64) {
         let (a, b) = (u128::from(2 * below + q), u128::from(2 * above + p));
         let (p, q) = (u128::from(p), u128::from(q));
         self.total += p * a;
@@ -88,6 +91,25 @@ impl PlacementSums {
         sums.add_group((pos.len() - i) as u64, 0, below + j as u64, above as u64);
         sums.add_group(0, (neg.len() - j) as u64, below + j as u64, top - i as u64);
         sums
+    }
+
+    /// Whether no sum is more than so many examples can have; two such can be added without overflow.
+    pub(super) fn fits(&self, n_pos: u64, n_neg: u64) -> bool {
+        let (p, q) = (u128::from(n_pos), u128::from(n_neg));
+        self.total <= 2 * p * q
+            && self.pos_squares <= 4 * p * q * q
+            && self.neg_squares <= 4 * p * p * q
+            && self.ties <= p * q
+    }
+
+    /// Whether there can be integers of these sums, so that `exact.rs` finds nothing below 0: of all integers of one
+    /// sum, those that differ by at most 1 have the least squares.
+    pub(super) fn can_be_centred(&self, n_pos: u64, n_neg: u64) -> bool {
+        let squares_of = |squares: u128, n: u64| {
+            let (q, r) = (self.total / u128::from(n), self.total % u128::from(n));
+            squares >= q * (self.total + r) + r
+        };
+        squares_of(self.pos_squares, n_pos) && squares_of(self.neg_squares, n_neg)
     }
 }
 

@@ -7,5 +7,6 @@ mod bucket;
 mod delong;
 mod hand_till;
 mod pairs;
+mod parts;
 mod roc;
 mod weighted;

@@ -1,0 +1,88 @@
+"""β, γ and the kind of least squares by AUC cross-validated over the rows of all partitions.
+
+As `ubauc tune` does it, but for the fifth held out and logistic regression beside it: five folds,
+stratified over all partitions; a fold is left out by weights of 0, so nothing is copied, and each
+fold has its Gram matrix once. The grid is walked in a serpentine, each fit starting from its
+neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once.
+"""
+
+import json
+
+import numpy as np
+
+from .. import _core
+from ..exceptions import CollapseWarning, warn_user
+from ._auc import _exact, _Rounds
+from ._rounds import Rounds
+
+FOLDS = 5
+# The relative gap at which points are compared.
+COARSE = 1e-3
+
+
+def tune(cluster, task, params, spent):
+    """What was tried, and the best of it."""
+    from ._fit import without
+
+    grid = json.loads(_core.tune_grid())
+    betas = grid["betas"] if params["beta"] is None else [params["beta"]]
+    gammas = grid["gammas"] if params["gamma"] is None else [params["gamma"]]
+    kind = params["least_squares"]
+    kinds = grid["least_squares"] if kind is None else [kind]
+    judged = {}
+    for fold in range(FOLDS):
+        left_out = without(task, fold)
+        for kind in kinds:
+            rounds = Rounds(cluster.partitions, left_out)
+            spent.append(rounds)
+            try:
+                told = {**params, "least_squares": kind, "progress": None}
+                asked = _core.Rounds(rounds, cluster.cols, told)
+                for beta, gamma in serpentine(betas, gammas):
+                    found = asked.fit(beta, gamma, COARSE, None)
+                    auc = held_out_auc(cluster, left_out, found["weights"])
+                    collapsed = found["collapsed"] or not found["weights"].any()
+                    judged.setdefault((kind, beta, gamma), []).append(
+                        (auc, found["tied"], collapsed)
+                    )
+            finally:
+                rounds.close()
+    points = [
+        (beta, gamma, kind, [auc for auc, *_ in folds], any(c for *_, c in folds))
+        for (kind, beta, gamma), folds in judged.items()
+    ]
+    chosen, told = _core.choose_point(points)
+    if chosen is None:
+        beta = max(betas)
+        warn_user(
+            f"every beta that was tried collapsed; beta = {beta:g} is taken, and the features "
+            "hardly tell the classes apart",
+            CollapseWarning,
+        )
+        best = {"beta": beta, "gamma": gammas[0], "least_squares": kinds[0]}
+    else:
+        beta, gamma, kind, *_ = points[chosen]
+        best = {"beta": beta, "gamma": gamma, "least_squares": kind}
+    return {"points": json.loads(told), "chosen": chosen, "best": best}
+
+
+def serpentine(betas, gammas):
+    """β falling, γ falling and rising by turns."""
+    gammas = sorted(gammas, reverse=True)
+    for turn, beta in enumerate(sorted(betas, reverse=True)):
+        yield from ((beta, gamma) for gamma in (gammas if turn % 2 == 0 else gammas[::-1]))
+
+
+def held_out_auc(cluster, task, weights):
+    """AUC of the rows that a fold leaves out, by a model that has not seen them."""
+    partitions = cluster.partitions
+    parts = partitions.keep("held-out", held_out_keys, task=task, weights=weights)
+    return _exact(_Rounds(cluster.client), parts, True).auc
+
+
+def held_out_keys(partition, number, task, weights):
+    """Keys of the scores of rows left out, by class."""
+    positive, _, left_out = task.labels(partition, number)
+    weights = np.require(weights, np.float64, ["C", "ALIGNED"])
+    scores = partition.part.scores(weights, 0.0)[left_out]
+    return [False, True], _core.keys_by_class(scores, positive[left_out])
