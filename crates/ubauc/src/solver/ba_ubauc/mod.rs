@@ -543,8 +543,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         }
         // Sums that were kept up step by step are made anew.
         self.shards.place(&self.w);
-        let (b, square) = self.shards.residuals(params.intercept)?;
-        let (mut lambda, mut scores) = self.shards.threshold(self.lambda)?;
+        let ((b, square), mut lambda, mut scores) = self
+            .shards
+            .residuals_and_threshold(params.intercept, self.lambda)?;
         let middle = 0.5 * (lambda[0] + lambda[1]);
         let (hinge, tied) = self.shards.hinge_and_near(middle, TIED)?;
         let norm = dot(&self.w, &self.w);

@@ -14,6 +14,8 @@ use crate::solver::shards::{Balance, Shards};
 /// Points on each side of a fan, and how much nearer each is than the one before.
 const FAN: i32 = 5;
 const NEARER: f64 = 1.0 / 16.0;
+/// |R|/N at which a search of rows that are far ends.
+const FAR_ENOUGH: f64 = 1e-12;
 
 /// R(λ) = 0, to rounding, and what was found there, Σ u⁺dz with it if `slope`. `start` is where to look first.
 pub(super) fn balance(
@@ -109,7 +111,8 @@ impl Search {
         start: f64,
         slope: bool,
     ) -> Result<(f64, Balance)> {
-        let enough = 1e-15 * shards.total.sum();
+        // A few thousand roundings: a round more would be dear.
+        let enough = FAR_ENOUGH * shards.total.sum();
         let (mut guess, mut reach) = (start, 1.0 / self.sigma);
         let mut best = (start, None::<Balance>);
         for round in 0..100 {

@@ -6,7 +6,7 @@ use crate::data::scale::Pass;
 use crate::{Error, Result};
 
 /// One question. What is *told* changes a shard and has an answer of no numbers; the answers to most others are sums, to
-/// be added over the shards; those of [`Question::Ranges`], [`Question::Below`], [`Question::ActiveRows`],
+/// be added over the shards; those of [`Question::Ranges`], [`Question::Between`], [`Question::ActiveRows`],
 /// [`Question::Scores`] and [`Question::Weights`] are not.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
@@ -94,10 +94,15 @@ pub enum Question {
         /// The margin.
         margin: f64,
     },
-    /// Σ s_i 1[z_i ≥ λ] for each of these λ, ascending.
+    /// Σ s_i 1[z_i ≥ λ] for each of these λ, ascending; then how many with a say these are.
     Above(Vec<f64>),
-    /// The largest z_i below λ that has a say, −∞ if none.
-    Below(f64),
+    /// The z_i ≥ low and < high that have a say, ascending and each once, with the sum of its s_i.
+    Between {
+        /// low.
+        low: f64,
+        /// high.
+        high: f64,
+    },
     /// The active rows one after the other: −1 and all entries, or the number of entries, columns and values.
     ActiveRows,
     /// All z_i.
@@ -175,7 +180,7 @@ impl Question {
             Q::Hinge(lambda) => (25, vec![*lambda]),
             Q::Near { lambda, margin } => (26, vec![*lambda, *margin]),
             Q::Above(lambdas) => (27, lambdas.clone()),
-            Q::Below(lambda) => (28, vec![*lambda]),
+            Q::Between { low, high } => (28, vec![*low, *high]),
             Q::ActiveRows => (29, vec![]),
             Q::Scores => (30, vec![]),
             Q::Weights => (31, vec![]),
@@ -232,7 +237,7 @@ impl Question {
             (25, &[lambda]) => Q::Hinge(lambda),
             (26, &[lambda, margin]) => Q::Near { lambda, margin },
             (27, lambdas) => Q::Above(lambdas.to_vec()),
-            (28, &[lambda]) => Q::Below(lambda),
+            (28, &[low, high]) => Q::Between { low, high },
             (29, []) => Q::ActiveRows,
             (30, []) => Q::Scores,
             (31, []) => Q::Weights,

@@ -1,8 +1,9 @@
 //! λ at which the hinge is least, by counting: the interval of `threshold.rs` for rows that are far.
 //!
 //! W(λ) = Σ s_i 1[z_i ≥ λ] falls from N to 0. The upper end of the interval is the largest λ with W(λ) ≥ N⁺, which is
-//! one of the z_i; the lower end is the same, or if W(λ) = N⁺ the next z_i below. Floating point numbers of one order
-//! with integers are searched in 2^11 parts a round, from the solver's λ outwards: some five rounds, whatever N.
+//! one of the z_i; the lower end is the same, or if W(λ) = N⁺ the next z_i below. W is counted at some hundred λ ever
+//! nearer to the solver's, on both sides; when few z_i are left between two of them these are brought here and sorted.
+//! As long as there are too many, floating point numbers, of one order with integers, are cut into 2^11 parts a round.
 
 use super::{Question, Shards};
 use crate::Result;
@@ -11,42 +12,89 @@ use crate::solver::threshold::{EQUAL, threshold};
 
 /// λ to count at in one round.
 const TOGETHER: u64 = 2047;
+/// z_i that may be brought here.
+const FEW: usize = 4096;
 
 impl Shards<'_> {
-    /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊ at the current z; `guess` is about where.
-    pub(crate) fn threshold(&mut self, guess: f64) -> Result<([f64; 2], Vec<f64>)> {
+    /// b and the squares as [`Shards::residuals`] has them, and the closed interval of λ that minimise
+    /// Σ s_i [y_i(λ − z_i)]₊ at the current z; `guess` is about where. And all z, unless they are far.
+    pub(crate) fn residuals_and_threshold(
+        &mut self,
+        intercept: bool,
+        guess: f64,
+    ) -> Result<((f64, f64), [f64; 2], Vec<f64>)> {
         if !self.far() {
+            let residuals = self.residuals(intercept)?;
             let scores = self.scores()?;
             let weights = self.collect(Question::Weights)?.concat();
-            return Ok((threshold(&scores, &weights, self.total.pos), scores));
+            let interval = threshold(&scores, &weights, self.total.pos);
+            return Ok((residuals, interval, scores));
         }
-        let enough = self.total.pos * (1.0 - EQUAL);
-        // W is at least N⁺ at `low` and below it at `high`.
-        let (mut low, mut reached) = (key(f64::NEG_INFINITY), self.total.sum());
-        let mut high = key(f64::INFINITY);
-        let mut first = true;
-        while high - low > 1 {
-            let keys = match std::mem::take(&mut first) {
-                true => around(guess, low, high),
-                false => between(low, high),
-            };
-            let lambdas: Vec<f64> = keys.iter().map(|&key| score(key)).collect();
-            let weights = self.sum(vec![Question::Above(lambdas)])?;
-            let at = weights.partition_point(|weight| *weight >= enough);
-            if at > 0 {
-                (low, reached) = (keys[at - 1], weights[at - 1]);
-            }
-            high = keys.get(at).copied().unwrap_or(high);
-        }
-        let upper = score(low);
-        if (reached - self.total.pos).abs() > EQUAL * self.total.pos {
-            return Ok(([upper, upper], Vec::new()));
-        }
-        let below = self.collect(Question::Below(upper))?.concat();
-        let lower = below.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        let lower = if lower.is_finite() { lower } else { upper };
-        Ok(([lower, upper], Vec::new()))
+        let keys = around(guess);
+        let centre = if intercept { self.residual } else { 0.0 };
+        let questions = vec![Question::Residuals(centre), above(&keys)];
+        let mut answers = self.sum(questions)?;
+        let counts = answers.split_off(answers.len() - 2 * keys.len());
+        let residuals = self.about(&answers, centre, intercept, Question::Residuals)?;
+        let interval = self.select(keys, counts)?;
+        Ok((residuals, interval, Vec::new()))
     }
+
+    /// From the weights and numbers of z at or above each of these keys.
+    fn select(&mut self, mut keys: Vec<u64>, mut counts: Vec<f64>) -> Result<[f64; 2]> {
+        let n_pos = self.total.pos;
+        let enough = n_pos * (1.0 - EQUAL);
+        // W is at least N⁺ at `low` and less at `high`; how many z there are at or above each.
+        let (mut low, mut n_low) = (key(f64::NEG_INFINITY), self.with_say as f64);
+        let (mut high, mut above_high, mut n_high) = (key(f64::INFINITY), 0.0, 0.0);
+        loop {
+            let (weights, numbers) = counts.split_at(keys.len());
+            let at = weights.partition_point(|weight| *weight >= enough);
+            // As near as leaves something below the upper end, should the lower one be there.
+            let nearest = (0..at).rev().find(|&k| numbers[k] > numbers[at - 1]);
+            if let Some(k) = nearest {
+                (low, n_low) = (keys[k], numbers[k]);
+            }
+            if at < keys.len() {
+                (high, above_high, n_high) = (keys[at], weights[at], numbers[at]);
+            }
+            if n_low - n_high <= FEW as f64 || high - low <= 1 {
+                break;
+            }
+            let next = between(low, high);
+            if next == keys {
+                break;
+            }
+            keys = next;
+            counts = self.sum(vec![above(&keys)])?;
+        }
+        let (low, high) = (score(low), score(high));
+        let found = self.collect(Question::Between { low, high })?.concat();
+        let mut left: Vec<(f64, f64)> = found.chunks_exact(2).map(|x| (x[0], x[1])).collect();
+        left.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(interval_of(&left, above_high, n_pos))
+    }
+}
+
+/// From the top down, `reached` being the weight above all of them.
+fn interval_of(falling: &[(f64, f64)], mut reached: f64, n_pos: f64) -> [f64; 2] {
+    for group in falling.chunk_by(|a, b| a.0 == b.0) {
+        let value = group[0].0;
+        reached += group.iter().map(|(_, s)| s).sum::<f64>();
+        if (reached - n_pos).abs() <= EQUAL * n_pos {
+            let below = falling.iter().map(|(z, _)| *z).find(|z| *z < value);
+            return [below.unwrap_or(value), value];
+        }
+        if reached > n_pos {
+            return [value, value];
+        }
+    }
+    let lowest = falling.last().map_or(0.0, |(z, _)| *z);
+    [lowest, lowest]
+}
+
+fn above(keys: &[u64]) -> Question {
+    Question::Above(keys.iter().map(|&key| score(key)).collect())
 }
 
 /// Keys strictly between, evenly spread.
@@ -56,9 +104,10 @@ fn between(low: u64, high: u64) -> Vec<u64> {
     (1..parts).map(at).collect()
 }
 
-/// Keys strictly between, ever nearer to a guess.
-fn around(guess: f64, low: u64, high: u64) -> Vec<u64> {
+/// Keys ever nearer to a guess, on both sides.
+fn around(guess: f64) -> Vec<u64> {
     let guess = key(if guess.is_finite() { guess } else { 0.0 });
+    let (low, high) = (key(f64::NEG_INFINITY), key(f64::INFINITY));
     let mut keys: Vec<u64> = (0..63)
         .flat_map(|k| {
             let step = 1_u64 << k;
@@ -68,6 +117,7 @@ fn around(guess: f64, low: u64, high: u64) -> Vec<u64> {
         .filter(|&key| key > low && key < high)
         .collect();
     keys.sort_unstable();
+    keys.dedup();
     keys
 }
 
@@ -120,7 +170,7 @@ mod tests {
             let far = Far(vec![part(0..cut), part(cut..n)]);
             let mut shards = Shards::new(Box::new(far), 1, LeastSquares::Plain).unwrap();
             shards.place(&[1.0]);
-            let (found, _) = shards.threshold(guess).unwrap();
+            let (_, found, _) = shards.residuals_and_threshold(false, guess).unwrap();
             let expected = threshold(&z, &weights, shards.total.pos);
             prop_assert_eq!(found, expected);
         }

@@ -203,10 +203,14 @@ impl Shard {
                 out.push(rows.filter(near).count() as f64);
             }
             Q::Above(lambdas) => self.above(lambdas, out),
-            Q::Below(lambda) => {
+            Q::Between { low, high } => {
                 let with_say = self.z.iter().zip(&self.signed).filter(|(_, s)| **s != 0.0);
-                let below = with_say.map(|(z, _)| *z).filter(|z| z < lambda);
-                out.push(below.fold(f64::NEG_INFINITY, f64::max));
+                let between = with_say.filter(|(z, _)| *z >= low && *z < high);
+                let mut found: Vec<(f64, f64)> = between.map(|(z, s)| (*z, s.abs())).collect();
+                found.sort_by(|a, b| a.0.total_cmp(&b.0));
+                for equal in found.chunk_by(|a, b| a.0 == b.0) {
+                    out.extend([equal[0].0, equal.iter().map(|(_, s)| s).sum()]);
+                }
             }
             Q::ActiveRows => {
                 for row in self.active_rows(rows) {
@@ -465,16 +469,20 @@ impl Shard {
     }
 
     fn above(&self, lambdas: &[f64], out: &mut Vec<f64>) {
-        let weights = zeros(out, lambdas.len());
+        let sums = zeros(out, 2 * lambdas.len());
+        let (weights, numbers) = sums.split_at_mut(lambdas.len());
         for (z, s) in self.z.iter().zip(&self.signed) {
             // The last λ that z reaches; all before it are reached too.
             let reached = lambdas.partition_point(|lambda| lambda <= z);
-            if reached > 0 {
+            if reached > 0 && *s != 0.0 {
                 weights[reached - 1] += s.abs();
+                numbers[reached - 1] += 1.0;
             }
         }
-        for k in (1..weights.len()).rev() {
-            weights[k - 1] += weights[k];
+        for sums in [weights, numbers] {
+            for k in (1..sums.len()).rev() {
+                sums[k - 1] += sums[k];
+            }
         }
     }
 }
