@@ -1,5 +1,6 @@
 """AUC of distributed scores: the bits of `ubauc.metrics`, wherever the rows are."""
 
+import doctest
 import subprocess
 import sys
 
@@ -255,6 +256,11 @@ def test_scores_that_change_between_rounds_are_noticed():
     with dask.config.set(scheduler="synchronous"):
         with pytest.raises(ValueError, match="must not change between rounds"):
             _auc._exact(Forgetful(None), [([0, 1], keys)], None)
+
+
+def test_examples():
+    failed, tried = doctest.testmod(_auc)
+    assert tried > 0 and failed == 0
 
 
 def test_without_dask():
