@@ -224,8 +224,12 @@ def test_streams_refuse_what_they_cannot_do(dense):
         stream.partial_fit(X[:2], [7, 1])
     with pytest.raises(ValueError, match="standard"):
         UBAUCClassifier(solver="online", scale="standard").partial_fit(X, y, classes=[-1, 1])
-    with pytest.raises(ValueError, match="calibrate"):
-        UBAUCClassifier(solver="online", calibrate="sigmoid").partial_fit(X, y, classes=[-1, 1])
+    for wrong in ({"calibrate": "sigmoid"}, {"class_weight": "balanced"}):
+        clf = UBAUCClassifier(solver="online", **wrong)
+        assert not hasattr(clf, "partial_fit")
+        with pytest.raises(AttributeError, match="partial_fit") as caught:
+            clf.partial_fit(X, y, classes=[-1, 1])
+        assert next(iter(wrong)) in f"{caught.value} {caught.value.__cause__}"
     with pytest.raises(NotFittedError):
         UBAUCClassifier().predict(X)
 
@@ -299,7 +303,15 @@ def test_verbose_prints_every_step(dense, capsys):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"beta": 0.0}, {"beta": "much"}, {"gamma": -1.0}, {"solver": "newton"}, {"tol": 1.5}]
+    "wrong",
+    [
+        {"beta": 0.0},
+        {"beta": "much"},
+        {"gamma": -1.0},
+        {"solver": "newton"},
+        {"tol": 1.5},
+        {"tol": 0},
+    ],
 )
 def test_wrong_parameters_are_named(wrong, dense):
     with pytest.raises(ValueError, match=next(iter(wrong))):
