@@ -50,6 +50,10 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def __sklearn_is_fitted__(self):
+        # A fit that failed has left classes behind, and no model.
+        return hasattr(self, "_solutions")
+
     def decision_function(self, X):
         """Scores, 0 or above where the positive class is predicted.
 
