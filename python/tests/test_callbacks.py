@@ -141,14 +141,18 @@ def test_many_classes_are_pairs_of_steps(dense):
     assert recorder.ended("fit")[0][3] is not None
 
 
-def test_a_chosen_beta_has_steps_and_one_model(dense):
+def test_beta_is_chosen_before_the_steps(dense):
     X, y = dense
     recorder = Recorder()
     clf = UBAUCClassifier(random_state=0).set_callbacks(recorder).fit(X, y)
-    assert len(recorder.ended("step")) == clf.n_iter_
-    assert {told[3] for told in recorder.ended("step")} == {None}
+    alone = UBAUCClassifier(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(clf.coef_, alone.coef_)
+    assert clf.tuning_ == alone.tuning_
+    steps = recorder.ended("step")
+    assert len(steps) == clf.n_iter_
+    np.testing.assert_array_equal(steps[-1][3].coef_, clf.coef_)
     ended = UBAUCClassifier(random_state=0).set_callbacks(Recorder(last=1)).fit(X, y)
-    assert ended.n_iter_ == 1 and ended.beta_ == clf.beta_
+    assert ended.n_iter_ == 1 and ended.beta_ == clf.beta_ and ended.tuning_ == clf.tuning_
 
 
 def test_what_a_callback_raises_comes_out(dense):

@@ -66,6 +66,8 @@ def test_page(section):
     for optional in ("lightgbm", "matplotlib", "xgboost"):
         if f"import {optional}" in text or f", {optional}\n" in text:
             pytest.importorskip(optional)
+    if "sklearn.callback" in text:
+        pytest.importorskip("sklearn.callback")
     test = doctest.DocTestParser().get_doctest(text, {}, section, PAGE.name, None)
     assert doctest.DocTestRunner().run(test).failed == 0
 

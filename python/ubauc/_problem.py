@@ -160,9 +160,12 @@ def solve(estimator, problem, *, seed, n_jobs, watch):
         params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
         params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
         tunes = False
-    after = None
-    if not tunes or estimator.solver == "online":
-        after = partial(_after, estimator, problem, params)
+    tuned = None
+    if watch is not None and tunes and estimator.solver == "batch":
+        # Chosen once, so that a callback can have the model of a step without choosing again.
+        chosen = _solve(estimator, problem, params)
+        params, tuned = _as_chosen(params, chosen), chosen.tuned
+    after = partial(_after, estimator, problem, params)
     measure = ("pass", "AUC") if estimator.solver == "online" else ("step", "gap")
     told = {**params, "progress": listener(estimator, watch, *measure, after)}
     try:
@@ -171,8 +174,18 @@ def solve(estimator, problem, *, seed, n_jobs, watch):
         # The same steps once more, and no more: nobody has to be warned of that.
         solution = _solve(estimator, problem, {**params, "max_iter": stopped.n_iter})
         solution.stop = "callback"
+    solution.tuned = solution.tuned or tuned
     _warn(estimator, problem, solution, params)
     return _calibrated(estimator, problem, params, solution)
+
+
+def _as_chosen(params, solution):
+    return {
+        **params,
+        "beta": solution.beta,
+        "gamma": solution.gamma,
+        "least_squares": solution.least_squares,
+    }
 
 
 def _after(estimator, problem, params, n_iter):
@@ -277,12 +290,7 @@ def _held_out_scores(estimator, problem, params, solution):
     n_splits = min(5, *problem.counts())
     if n_splits < 2:
         raise ValueError("calibrate needs at least 2 examples of each class")
-    params = {
-        **params,
-        "beta": solution.beta,
-        "gamma": solution.gamma,
-        "least_squares": solution.least_squares,
-    }
+    params = _as_chosen(params, solution)
     weights = problem.weights
     if weights is None:
         weights = np.ones(problem.positive.size)
