@@ -132,6 +132,23 @@ def test_a_model_of_a_stream_of_the_program(dense, program, tmp_path):
     assert not np.array_equal(clf.partial_fit(X, y).coef_, before)
 
 
+def test_the_smaller_class_may_be_the_positive_one(dense, program, tmp_path):
+    X, y = dense
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    model = tmp_path / "model.json"
+    options = ["--algorithm", "ol-ubauc", "--positive", "-1", "--scale", "none"]
+    program("train", train, *options, "--model", model, "--quiet")
+    clf = UBAUCClassifier.load(model)
+    assert clf.classes_.tolist() == [1, -1]
+    auc = clf.score(X, y)
+    assert auc > 0.6
+    # Learning on must not turn the classes round.
+    clf.partial_fit(X, y).partial_fit(X, y, classes=[-1, 1])
+    assert clf.score(X, y) == pytest.approx(auc, abs=0.02)
+    with pytest.raises(ValueError, match="classes"):
+        clf.partial_fit(X, y, classes=[0, 1])
+
+
 def test_names_and_text_classes_survive(dense, tmp_path):
     frames = pytest.importorskip("pandas")
     X, y = dense

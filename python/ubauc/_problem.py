@@ -172,7 +172,8 @@ def solve(estimator, problem, *, seed, n_jobs, watch):
         solution = _solve(estimator, problem, told)
     except StoppedByCallback as stopped:
         # The same steps once more, and no more: nobody has to be warned of that.
-        solution = _solve(estimator, problem, {**params, "max_iter": stopped.n_iter})
+        params = {**params, "max_iter": stopped.n_iter}
+        solution = _solve(estimator, problem, params)
         solution.stop = "callback"
     solution.tuned = solution.tuned or tuned
     _warn(estimator, problem, solution, params)
