@@ -18,6 +18,11 @@ impl From<Refused> for PyErr {
     fn from(Refused(error): Refused) -> PyErr {
         let message = error.to_string();
         match error {
+            // What a Python function raised while the library waited for it.
+            ubauc::Error::Rows(error) => match error.downcast::<PyErr>() {
+                Ok(error) => *error,
+                Err(error) => PyValueError::new_err(error.to_string()),
+            },
             ubauc::Error::Io { source, .. } => match source.kind() {
                 ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
                 ErrorKind::PermissionDenied => PyPermissionError::new_err(message),

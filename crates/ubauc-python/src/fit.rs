@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
 use ubauc::objective::ubauc::LeastSquares;
-use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Given, TracePoint};
+use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Fit, Given, TracePoint};
 use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesGiven};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
 use ubauc::tune::{TuneParams, Tuned, has_collapsed, tune};
@@ -24,13 +24,13 @@ pub(crate) struct Common {
     beta: Option<f64>,
     gamma: Option<f64>,
     least_squares: Option<String>,
-    intercept: bool,
+    pub(crate) intercept: bool,
     scale: String,
     tolerance: f64,
-    max_iter: usize,
+    pub(crate) max_iter: usize,
     seed: u64,
     /// What the data calls the negative and the positive class.
-    classes: [String; 2],
+    pub(crate) classes: [String; 2],
     n_jobs: usize,
     /// Called with step, objective, and gap or AUC.
     progress: Option<Py<PyAny>>,
@@ -86,6 +86,26 @@ pub(crate) fn fit_batch<'py>(
         let collapsed = has_collapsed(&data, weights, fit.tied);
         Ok((fit, used, tuned, collapsed))
     })?;
+    let answer = batch_answer(py, &fit, &used, collapsed)?;
+    answer.set_item(
+        "tuned",
+        match &tuned {
+            Tuning::Done(tuned) => Some(told(tuned)?),
+            _ => None,
+        },
+    )?;
+    let every = matches!(tuned, Tuning::Collapsed);
+    answer.set_item("every_beta_collapsed", every)?;
+    Ok(answer)
+}
+
+/// The minimum and its proof, as Python has them.
+pub(crate) fn batch_answer<'py>(
+    py: Python<'py>,
+    fit: &Fit,
+    used: &BaUbaucParams,
+    collapsed: bool,
+) -> PyResult<Bound<'py, PyDict>> {
     let answer = PyDict::new(py);
     answer.set_item("weights", fit.weights.to_pyarray(py))?;
     answer.set_item("intercept", fit.intercept)?;
@@ -109,15 +129,6 @@ pub(crate) fn fit_batch<'py>(
     answer.set_item("beta", used.beta)?;
     answer.set_item("gamma", used.gamma)?;
     answer.set_item("least_squares", name(used.least_squares))?;
-    answer.set_item(
-        "tuned",
-        match &tuned {
-            Tuning::Done(tuned) => Some(told(tuned)?),
-            _ => None,
-        },
-    )?;
-    let every = matches!(tuned, Tuning::Collapsed);
-    answer.set_item("every_beta_collapsed", every)?;
     Ok(answer)
 }
 
@@ -198,7 +209,7 @@ pub(crate) fn scores<'py>(
 }
 
 impl Common {
-    fn least_squares(&self) -> PyResult<Option<LeastSquares>> {
+    pub(crate) fn least_squares(&self) -> PyResult<Option<LeastSquares>> {
         match self.least_squares.as_deref() {
             None => Ok(None),
             Some("plain") => Ok(Some(LeastSquares::Plain)),
@@ -207,11 +218,11 @@ impl Common {
         }
     }
 
-    fn scale(&self) -> PyResult<Scale> {
+    pub(crate) fn scale(&self) -> PyResult<Scale> {
         scale_of(&self.scale)
     }
 
-    fn tell(&self, step: usize, objective: f64, measure: Option<f64>) {
+    pub(crate) fn tell(&self, step: usize, objective: f64, measure: Option<f64>) {
         tell(self.progress.as_ref(), step, objective, measure);
     }
 

@@ -14,6 +14,7 @@ mod model_file;
 mod read;
 mod rival_learner;
 mod rivals;
+mod rounds;
 
 use pyo3::prelude::*;
 
@@ -31,5 +32,6 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model_file::save_model, module)?)?;
     module.add_function(wrap_pyfunction!(model_file::load_model, module)?)?;
     module.add_function(wrap_pyfunction!(read::load_svmlight, module)?)?;
+    rounds::add_to(module)?;
     metrics::add_to(module)
 }

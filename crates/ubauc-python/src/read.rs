@@ -1,6 +1,6 @@
 //! Readers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
@@ -9,6 +9,7 @@ use ubauc::data::labels::Class;
 use ubauc::data::rows::Rows;
 use ubauc::read::{Format, ReadOptions, read};
 
+use crate::error::Refused;
 use crate::input::detached;
 
 /// Row starts, columns, values, number of columns; labels.
@@ -28,19 +29,14 @@ pub(crate) fn load_svmlight(
     zero_based: bool,
     n_jobs: usize,
 ) -> PyResult<Arrays<'_>> {
-    let options = ReadOptions {
-        format: Some(Format::Svmlight),
-        zero_based,
-        ..ReadOptions::default()
-    };
     let (parts, cols, labels) = detached(py, n_jobs, || {
-        let examples = read(&path, &options)?;
-        let cols = examples.rows.cols();
-        let csr = match examples.rows {
+        let (rows, labels) = svmlight(&path, zero_based)?;
+        let cols = rows.cols();
+        let csr = match rows {
             Rows::Csr(csr) => csr,
             Rows::Dense(dense) => dense.to_csr()?,
         };
-        Ok((csr.into_parts(), cols, examples.labels))
+        Ok((csr.into_parts(), cols, labels))
     })?;
     let (indptr, indices, values) = parts;
     if cols > i32::MAX as usize {
@@ -52,11 +48,6 @@ pub(crate) fn load_svmlight(
     }
     let indptr: Vec<i64> = indptr.into_iter().map(|start| start as i64).collect();
     let indices: Vec<i32> = bytemuck::allocation::cast_vec(indices);
-    let number = |&code: &u32| match labels.classes()[code as usize] {
-        Class::Number(x) => x,
-        Class::Text(_) => f64::NAN, // refused by the reader: svmlight has numbers
-    };
-    let labels: Vec<f64> = labels.codes().iter().map(number).collect();
     Ok((
         indptr.into_pyarray(py),
         indices.into_pyarray(py),
@@ -64,4 +55,21 @@ pub(crate) fn load_svmlight(
         cols,
         labels.into_pyarray(py),
     ))
+}
+
+/// The rows of a file, and their labels as numbers.
+pub(crate) fn svmlight(path: &Path, zero_based: bool) -> Result<(Rows, Vec<f64>), Refused> {
+    let options = ReadOptions {
+        format: Some(Format::Svmlight),
+        zero_based,
+        ..ReadOptions::default()
+    };
+    let examples = read(path, &options)?;
+    let classes = examples.labels.classes();
+    let number = |&code: &u32| match classes[code as usize] {
+        Class::Number(x) => x,
+        Class::Text(_) => f64::NAN, // refused by the reader: svmlight has numbers
+    };
+    let labels = examples.labels.codes().iter().map(number).collect();
+    Ok((examples.rows, labels))
 }

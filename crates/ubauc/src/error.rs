@@ -103,6 +103,10 @@ pub enum Error {
         what: String,
     },
 
+    /// Rows that are elsewhere could not be asked.
+    #[error("{0}")]
+    Rows(Box<dyn std::error::Error + Send + Sync>),
+
     /// A parameter outside its range.
     #[error("{name} = {value}: must be {must}")]
     Parameter {

@@ -49,7 +49,7 @@ use crate::objective::ubauc::LeastSquares;
 use crate::solver::ba_ubauc::BaUbaucParams;
 use crate::solver::logistic::LogisticParams;
 use crate::{Error, Result};
-pub use collapse::{has_collapsed, most_tied};
+pub use collapse::{has_collapsed, most_tied, most_tied_of};
 use folds::{Parts, Search};
 
 /// The gap at which chosen models, and points that look collapsed, are solved.

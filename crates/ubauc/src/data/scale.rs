@@ -34,12 +34,32 @@ pub enum Scale {
 }
 
 /// What one feature's stored values are like, of examples with a weight.
-#[derive(Clone, Copy)]
-struct Range {
-    min: f64,
-    max: f64,
-    stored: usize,
-    weight: f64,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) stored: usize,
+    pub(crate) weight: f64,
+}
+
+impl Range {
+    /// Of no values.
+    pub(crate) fn none() -> Range {
+        Range {
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            stored: 0,
+            weight: 0.0,
+        }
+    }
+
+    /// Of the values of both.
+    pub(crate) fn merge(&mut self, other: &Range) {
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.stored += other.stored;
+        self.weight += other.weight;
+    }
 }
 
 impl Scale {
@@ -64,23 +84,108 @@ impl Scale {
         if self == Scale::None {
             return Ok(vec![1.0; rows.cols()]);
         }
-        let ranges = ranges(rows, weights);
-        let largest: Vec<f64> = ranges.iter().map(|r| r.max.max(-r.min)).collect();
-        let mut divisors = match self {
-            Scale::Standard => deviations(rows, weights, &ranges, &largest),
-            _ => largest.clone(),
-        };
-        for (divisor, &largest) in divisors.iter_mut().zip(&largest) {
-            // A deviation may be lost to underflow beside a weight that dwarfs the others.
-            if !(*divisor > 0.0 && divisor.is_finite()) {
-                *divisor = largest;
+        let weighted = weighted(rows, weights);
+        let (mut n, mut total) = (0, 0.0);
+        for (_, s) in weighted.clone() {
+            n += 1;
+            total += s;
+        }
+        let ranges = ranges(weighted.clone(), rows.cols());
+        divisors_of(self, ranges, n, total, |pass| {
+            let mut sums = vec![0.0; pass.width() * rows.cols()];
+            pass.add(weighted.clone(), &mut sums);
+            Ok(sums)
+        })
+    }
+}
+
+/// A pass over the rows for the deviations.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pass {
+    /// Σ s_i/S_j · x_ij/unit_j for every j.
+    Means {
+        /// S_j.
+        weights: Vec<f64>,
+        /// unit_j.
+        units: Vec<f64>,
+    },
+    /// Σ s_i/S_j · (x_ij/unit_j − mean_j) for every j, then the same of the squares.
+    Squares {
+        /// S_j.
+        weights: Vec<f64>,
+        /// unit_j.
+        units: Vec<f64>,
+        /// mean_j.
+        means: Vec<f64>,
+    },
+}
+
+impl Pass {
+    /// Sums for each feature.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Pass::Means { .. } => 1,
+            Pass::Squares { .. } => 2,
+        }
+    }
+
+    /// Adds the rows' part to the sums.
+    pub(crate) fn add<'a>(&self, rows: impl Iterator<Item = (Row<'a>, f64)>, sums: &mut [f64]) {
+        match self {
+            Pass::Means { weights, units } => {
+                for (row, s) in rows {
+                    row.for_each(|j, x| sums[j] += s / weights[j] * (x / units[j]));
+                }
             }
-            if *divisor <= 0.0 {
-                *divisor = 1.0;
+            Pass::Squares {
+                weights,
+                units,
+                means,
+            } => {
+                let (left_over, squares) = sums.split_at_mut(means.len());
+                for (row, s) in rows {
+                    row.for_each(|j, x| {
+                        let from_mean = x / units[j] - means[j];
+                        let share = s / weights[j];
+                        left_over[j] += share * from_mean;
+                        squares[j] += share * from_mean * from_mean;
+                    });
+                }
             }
         }
-        Ok(divisors)
     }
+}
+
+/// The divisors, from what is known of every feature's values, n examples of total weight S, and sums over the rows.
+pub(crate) fn divisors_of(
+    scale: Scale,
+    mut ranges: Vec<Range>,
+    n: usize,
+    total: f64,
+    sums: impl FnMut(Pass) -> Result<Vec<f64>>,
+) -> Result<Vec<f64>> {
+    for range in ranges.iter_mut().filter(|range| range.stored < n) {
+        range.min = range.min.min(0.0);
+        range.max = range.max.max(0.0);
+    }
+    for range in ranges.iter_mut().filter(|range| range.min > range.max) {
+        (range.min, range.max) = (0.0, 0.0);
+    }
+    let largest: Vec<f64> = ranges.iter().map(|r| r.max.max(-r.min)).collect();
+    let mut divisors = match scale {
+        Scale::Standard => deviations(&ranges, &largest, n, total, sums)?,
+        _ => largest.clone(),
+    };
+    for (divisor, &largest) in divisors.iter_mut().zip(&largest) {
+        // A deviation may be lost to underflow beside a weight that dwarfs the others.
+        if !(*divisor > 0.0 && divisor.is_finite()) {
+            *divisor = largest;
+        }
+        if *divisor <= 0.0 {
+            *divisor = 1.0;
+        }
+    }
+    Ok(divisors)
 }
 
 /// Refuses weights that are too few or many, negative or not finite, or nothing together.
@@ -123,24 +228,17 @@ pub(crate) fn check_each_weight(weights: &[f64], n: usize) -> Result<()> {
 fn weighted<'a>(
     rows: &'a Rows,
     weights: Option<&'a [f64]>,
-) -> impl Iterator<Item = (Row<'a>, f64)> {
+) -> impl Iterator<Item = (Row<'a>, f64)> + Clone {
     let weight = move |i: usize| weights.map_or(1.0, |weights| weights[i]);
     (0..rows.len())
         .map(move |i| (rows.row(i), weight(i)))
         .filter(|&(_, s)| s > 0.0)
 }
 
-fn ranges(rows: &Rows, weights: Option<&[f64]>) -> Vec<Range> {
-    let none = Range {
-        min: f64::INFINITY,
-        max: f64::NEG_INFINITY,
-        stored: 0,
-        weight: 0.0,
-    };
-    let mut ranges = vec![none; rows.cols()];
-    let mut n = 0;
-    for (row, s) in weighted(rows, weights) {
-        n += 1;
+/// Of every feature, what is stored.
+pub(crate) fn ranges<'a>(rows: impl Iterator<Item = (Row<'a>, f64)>, cols: usize) -> Vec<Range> {
+    let mut ranges = vec![Range::none(); cols];
+    for (row, s) in rows {
         row.for_each(|j, x| {
             let range = &mut ranges[j];
             range.min = range.min.min(x);
@@ -149,38 +247,31 @@ fn ranges(rows: &Rows, weights: Option<&[f64]>) -> Vec<Range> {
             range.weight += s;
         });
     }
-    for range in ranges.iter_mut().filter(|range| range.stored < n) {
-        range.min = range.min.min(0.0);
-        range.max = range.max.max(0.0);
-    }
-    for range in ranges.iter_mut().filter(|range| range.min > range.max) {
-        (range.min, range.max) = (0.0, 0.0);
-    }
     ranges
 }
 
 /// 0 for what is constant.
-fn deviations(rows: &Rows, weights: Option<&[f64]>, ranges: &[Range], largest: &[f64]) -> Vec<f64> {
-    let d = rows.cols();
-    let unit: Vec<f64> = largest.iter().map(|&x| power_of_two(x)).collect();
+fn deviations(
+    ranges: &[Range],
+    largest: &[f64],
+    n: usize,
+    total: f64,
+    mut sums: impl FnMut(Pass) -> Result<Vec<f64>>,
+) -> Result<Vec<f64>> {
+    let units: Vec<f64> = largest.iter().map(|&x| power_of_two(x)).collect();
+    let weights: Vec<f64> = ranges.iter().map(|range| range.weight).collect();
     // Of the stored values, in units of their size: a = Σ s x / S_j.
-    let mut mean = vec![0.0; d];
-    let (mut n, mut total) = (0, 0.0);
-    for (row, s) in weighted(rows, weights) {
-        n += 1;
-        total += s;
-        row.for_each(|j, x| mean[j] += s / ranges[j].weight * (x / unit[j]));
-    }
-    // M / S_j, and Σ s (x − a) / S_j, which is what the rounding of the mean left over.
-    let (mut squares, mut left_over) = (vec![0.0; d], vec![0.0; d]);
-    for (row, s) in weighted(rows, weights) {
-        row.for_each(|j, x| {
-            let from_mean = x / unit[j] - mean[j];
-            let share = s / ranges[j].weight;
-            squares[j] += share * from_mean * from_mean;
-            left_over[j] += share * from_mean;
-        });
-    }
+    let means = sums(Pass::Means {
+        weights: weights.clone(),
+        units: units.clone(),
+    })?;
+    // Σ s (x − a) / S_j, which is what the rounding of the mean left over, and M / S_j.
+    let both = sums(Pass::Squares {
+        weights,
+        units: units.clone(),
+        means: means.clone(),
+    })?;
+    let (left_over, squares) = both.split_at(ranges.len());
     let deviation = |j: usize| {
         let range = &ranges[j];
         if range.min == range.max {
@@ -192,10 +283,10 @@ fn deviations(rows: &Rows, weights: Option<&[f64]>, ranges: &[Range], largest: &
             (range.weight / total).min(1.0)
         };
         let within = (squares[j] - left_over[j] * left_over[j]).max(0.0);
-        let mean = mean[j] + left_over[j];
-        unit[j] * (stored * (within + mean * mean * (1.0 - stored))).sqrt()
+        let mean = means[j] + left_over[j];
+        units[j] * (stored * (within + mean * mean * (1.0 - stored))).sqrt()
     };
-    (0..d).map(deviation).collect()
+    Ok((0..ranges.len()).map(deviation).collect())
 }
 
 /// The power of two that x has the size of, normal even where x is not: dividing by it is exact.

@@ -36,8 +36,11 @@ pub(super) fn check_rows_given(
 }
 
 /// Both classes must have a say.
-pub(super) fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()> {
-    let [negative, positive] = data.class_names();
+pub(super) fn refuse_one_class(
+    total: ClassWeights,
+    [negative, positive]: &[String; 2],
+    n: usize,
+) -> Result<()> {
     let only = match (total.pos > 0.0, total.neg > 0.0) {
         (true, true) => return Ok(()),
         (true, false) => positive,
@@ -45,6 +48,6 @@ pub(super) fn refuse_one_class(total: ClassWeights, data: &Dataset) -> Result<()
     };
     Err(Error::OneClass {
         class: only.clone(),
-        n: data.rows().len(),
+        n,
     })
 }

@@ -79,8 +79,25 @@ impl Gram {
         self.factors.clear();
     }
 
-    pub(super) fn finish(mut self) -> Vec<f64> {
+    /// The lower triangle, row after row.
+    pub(super) fn packed(mut self) -> Vec<f64> {
         self.flush();
-        self.matrix
+        // In place: row j moves down to j(j + 1)/2.
+        let (d, mut matrix) = (self.d, self.matrix);
+        for j in 1..d {
+            matrix.copy_within(j * d..=j * d + j, j * (j + 1) / 2);
+        }
+        matrix.truncate(d * (d + 1) / 2);
+        matrix
     }
+}
+
+/// A d×d matrix with this lower triangle, zeros above.
+pub(super) fn unpacked(packed: &[f64], d: usize) -> Vec<f64> {
+    let mut matrix = vec![0.0; d * d];
+    for (j, row) in matrix.chunks_exact_mut(d.max(1)).enumerate() {
+        let start = j * (j + 1) / 2;
+        row[..=j].copy_from_slice(&packed[start..=start + j]);
+    }
+    matrix
 }

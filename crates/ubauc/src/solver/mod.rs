@@ -12,7 +12,7 @@ pub mod ol_ubauc;
 pub mod opauc;
 mod ordered;
 pub mod passes;
-mod shards;
+pub mod shards;
 pub mod solam;
 pub mod svm_or;
 mod threshold;

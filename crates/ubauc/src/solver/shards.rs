@@ -1,60 +1,73 @@
 //! What a batch solver may ask of the rows: sums over them, and maps that keep a number a row.
 //!
-//! Rows are held in shards. Every question is answered shard by shard and the answers are added in
-//! the order of the shards, so that a result depends on the number of shards, which follows from
-//! the number of rows, and never on that of threads. Nothing of size N leaves a shard.
+//! Rows are held in shards. Every question is answered shard by shard (`shard.rs`) and the answers are added in the
+//! order of the shards, so that a result depends on the shards and never on who answers. Nothing of size N leaves a shard
+//! that is far. A [`Source`] puts questions to its shards: those of this process (`local.rs`), or those of other machines.
+//! What needs no answer waits and goes with the next question that does, so that far shards are asked in few rounds.
 //!
-//! Per row i: z_i = x_i·w, its change dz_i = x_i·p along a direction p, the multiplier u_i, and
-//!
-//! ```text
-//! v_i = z_i + t dz_i + u_i/σ,    u⁺_i(λ) = clip( σ(v_i − λ), lo_i, hi_i ),
-//! [lo_i, hi_i] = [−s_i, 0] for a positive, [0, s_i] for a negative example of weight s_i.
-//! ```
-//!
-//! Features are divided by per-feature divisors on the way, so that neither the rows nor the solver
-//! need a scaled copy.
+//! Features are divided by per-feature divisors on the way, so that neither the rows nor the solver need a scaled copy.
 
-use std::ops::Range;
+mod local;
+mod question;
+mod select;
+mod shard;
 
-use rayon::prelude::*;
+use std::borrow::Cow;
 
-use super::centred::{Centred, CentredRow};
-use super::gram::{Gram, rank_one};
-use crate::data::dataset::Dataset;
-use crate::data::rows::{Rows, add_to, dot, total};
+pub(crate) use local::Local;
+pub use question::{Question, Round};
+pub use shard::Shard;
+
+use super::gram::{rank_one, unpacked};
+use crate::Result;
+use crate::data::rows::{add_to, dot};
+use crate::data::scale::{Range, Scale, divisors_of};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
 
-/// Rows of a shard: enough work for a thread, and few enough for their numbers to stay in cache.
-const SHARD_ROWS: usize = 8192;
-/// No more shards than this, since each may answer with a vector of d numbers.
-const MAX_SHARDS: usize = 64;
-/// Matrices of d² numbers that may be summed side by side.
-const MAX_GRAMS: usize = 8;
+/// Where the shards are.
+pub trait Source: Send {
+    /// The answers of all shards, added up in the order of the shards.
+    fn sum(&mut self, round: &Round) -> Result<Vec<f64>>;
 
-/// All rows, with the solver's numbers for each.
-pub(crate) struct Shards<'a> {
-    rows: &'a Rows,
-    /// The mean of dense rows, if there is an intercept; see `centred.rs`.
-    shift: Option<Vec<f64>>,
-    shards: Vec<Shard>,
-    divisors: Option<&'a [f64]>,
-    /// N⁺ and N⁻, sums of weights.
-    pub(crate) total: ClassWeights,
-    /// v_i of positives and negatives in the least squares.
-    factors: [f64; 2],
+    /// The answer of each.
+    fn collect(&mut self, round: &Round) -> Result<Vec<Vec<f64>>>;
+
+    /// Whether a round costs much, whatever is asked, so that few rounds with many questions are better; and nothing of
+    /// size N may be asked for.
+    fn far(&self) -> bool;
 }
 
-struct Shard {
-    span: Range<usize>,
-    /// s_i for a positive example, −s_i for a negative one.
-    signed: Vec<f64>,
-    z: Vec<f64>,
-    dz: Vec<f64>,
-    u: Vec<f64>,
-    v: Vec<f64>,
-    /// u⁺ as last summed.
-    fresh: Vec<f64>,
-    active: Vec<u32>,
+/// Sums of vectors of one length, in their order.
+pub fn add_all(parts: Vec<Vec<f64>>) -> Vec<f64> {
+    let sum = parts.into_iter().reduce(|mut a, b| {
+        add_to(1.0, &b, &mut a);
+        a
+    });
+    sum.unwrap_or_default()
+}
+
+/// All rows, as the solver sees them.
+pub(crate) struct Shards<'a> {
+    source: Box<dyn Source + 'a>,
+    /// Told with the next question.
+    waiting: Vec<Question>,
+    cols: usize,
+    divisors: Option<Cow<'a, [f64]>>,
+    /// The mean of dense rows, if there is an intercept; see `centred.rs`.
+    shift: Option<Vec<f64>>,
+    /// N⁺ and N⁻, sums of weights.
+    pub(crate) total: ClassWeights,
+    /// Rows, and those with a weight above 0.
+    pub(crate) rows: usize,
+    pub(crate) with_say: usize,
+    stored: usize,
+    all_dense: bool,
+    factors: [f64; 2],
+    active: usize,
+    /// About where the mean residual is: b.
+    residual: f64,
+    /// XᵀV1, raw, once it is known.
+    square_sum: Option<Vec<f64>>,
 }
 
 /// The least-squares term as a quadratic of w: Σ s_i v_i (y_i − b − x_i·w)², b eliminated or 0.
@@ -68,22 +81,42 @@ pub(crate) struct Moments {
     pub(crate) before: Vec<f64>,
 }
 
-/// Answer to [`Shards::balance`].
+/// R(λ) = Σ u⁺_i and what goes with it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Balance {
-    /// Σ u⁺_i.
-    pub(crate) sum: f64,
+    /// Σ [u⁺_i]₊ and Σ [−u⁺_i]₊.
+    pub(crate) up: f64,
+    pub(crate) down: f64,
     /// How many u⁺_i are strictly between their bounds.
     pub(crate) active: f64,
+    /// Σ u⁺_i dz_i, if asked for: the slope of the envelope along the direction.
+    pub(crate) slope: f64,
 }
 
-/// Answer to [`Shards::multipliers`].
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Complementarity {
+impl Balance {
+    /// Σ u⁺_i.
+    pub(crate) fn sum(&self) -> f64 {
+        self.up - self.down
+    }
+
+    /// What rounding or an early end of the search has left of Σu⁺ is taken from the heavier side, so that u⁺ is feasible
+    /// and the bound a bound.
+    fn keep(&self) -> [f64; 2] {
+        let share = |mine: f64, other: f64| if mine > other { other / mine } else { 1.0 };
+        [share(self.up, self.down), share(self.down, self.up)]
+    }
+}
+
+/// Answer to [`Shards::look`].
+pub(crate) struct Look {
     /// Σ s_i [y_i(λ − z_i)]₊.
     pub(crate) hinge: f64,
     /// hinge − Σ u⁺_i (z_i − λ): how far u⁺ is from a subgradient of the hinge at z, ≥ 0.
     pub(crate) slack: f64,
+    /// Σ s v (y − z − b)².
+    pub(crate) squares: f64,
+    /// Xᵀ S V (z + b − y), if asked for.
+    pub(crate) gradient: Option<Vec<f64>>,
 }
 
 /// See [`Shards::newton_matrix`].
@@ -99,127 +132,121 @@ pub(crate) struct NewtonMatrix {
     active_sum: Vec<f64>,
 }
 
-/// Sums that centre the least squares: Σ s v and Σ s v a over the rows.
-#[derive(Debug, Clone, Copy, Default)]
-struct Mean {
-    weight: f64,
-    sum: f64,
-}
-
-impl Mean {
-    fn value(self) -> f64 {
-        self.sum / self.weight
-    }
-}
-
-/// e within [−s, 0] or [0, s].
-#[inline]
-fn clip(e: f64, signed: f64) -> f64 {
-    e.min((-signed).max(0.0)).max((-signed).min(0.0))
-}
-
-/// Sums of two terms a row, each of three numbers of that row, in lanes: vectors to the compiler.
-#[inline]
-fn sum2(rows: [&[f64]; 3], term: impl Fn(f64, f64, f64) -> (f64, f64)) -> (f64, f64) {
-    const LANES: usize = 8;
-    let (mut first, mut second) = ([0.0; LANES], [0.0; LANES]);
-    let [a, b, c] = rows.map(|row| row.chunks_exact(LANES));
-    let rest = [&a, &b, &c].map(|chunks| chunks.remainder());
-    for ((a, b), c) in a.zip(b).zip(c) {
-        for lane in 0..LANES {
-            let (x, y) = term(a[lane], b[lane], c[lane]);
-            first[lane] += x;
-            second[lane] += y;
-        }
-    }
-    let (mut x, mut y) = (total(first), total(second));
-    for ((&a, &b), &c) in rest[0].iter().zip(rest[1]).zip(rest[2]) {
-        let (s, t) = term(a, b, c);
-        x += s;
-        y += t;
-    }
-    (x, y)
-}
+/// One active row.
+pub(crate) type Entries = Vec<(u32, f64)>;
 
 impl<'a> Shards<'a> {
-    /// `weights` s_i ≥ 0, 1 if none; rows of weight 0 have scores but no say.
+    /// Asks how many there are. `cols` is d, at least the columns of every row.
     pub(crate) fn new(
-        data: &'a Dataset,
-        weights: Option<&[f64]>,
-        divisors: Option<&'a [f64]>,
+        mut source: Box<dyn Source + 'a>,
+        cols: usize,
         least_squares: LeastSquares,
-    ) -> Shards<'a> {
-        let rows = data.rows();
-        let n = rows.len();
-        let count = n.div_ceil(SHARD_ROWS).clamp(1, MAX_SHARDS);
-        let shards: Vec<Shard> = (0..count)
-            .into_par_iter()
-            .map(|shard| {
-                let span = shard * n / count..(shard + 1) * n / count;
-                let sign = |i: usize| if data.positive()[i] { 1.0 } else { -1.0 };
-                let signed: Vec<f64> = span
-                    .clone()
-                    .map(|i| sign(i) * weights.map_or(1.0, |s| s[i]))
-                    .collect();
-                let zeros = vec![0.0; signed.len()];
-                let [z, dz, u, v, fresh] = std::array::from_fn(|_| zeros.clone());
-                Shard {
-                    span,
-                    signed,
-                    z,
-                    dz,
-                    u,
-                    v,
-                    fresh,
-                    active: Vec::new(),
-                }
-            })
-            .collect();
-        let mut total = ClassWeights::default();
-        for shard in &shards {
-            let s = shard.signed.as_slice();
-            let (pos, neg) = sum2([s, s, s], |s, _, _| (s.max(0.0), (-s).max(0.0)));
-            total.pos += pos;
-            total.neg += neg;
-        }
+    ) -> Result<Shards<'a>> {
+        let totals = source.sum(&Round(vec![Question::Totals]))?;
+        let number = |k: usize| totals.get(k).copied().unwrap_or(0.0);
+        let total = ClassWeights {
+            pos: number(0),
+            neg: number(1),
+        };
         let factors = match least_squares {
             LeastSquares::Plain => [1.0, 1.0],
             LeastSquares::Balanced => [total.pos, total.neg].map(|n| total.sum() / (2.0 * n)),
         };
-        Shards {
-            rows,
+        Ok(Shards {
+            source,
+            waiting: vec![Question::Weigh(factors)],
+            cols,
+            divisors: None,
             shift: None,
-            shards,
-            divisors,
             total,
+            rows: number(2) as usize,
+            with_say: number(3) as usize,
+            stored: number(4) as usize,
+            all_dense: number(5) == 0.0,
             factors,
+            active: 0,
+            residual: 0.0,
+            square_sum: None,
+        })
+    }
+
+    /// Features are divided by these numbers from here on.
+    pub(crate) fn divide_by(&mut self, divisors: Cow<'a, [f64]>) {
+        self.divisors = Some(divisors);
+    }
+
+    /// The divisors of a scale, of these rows.
+    pub(crate) fn divisors(&mut self, scale: Scale) -> Result<Option<Vec<f64>>> {
+        if scale == Scale::None {
+            return Ok(None);
         }
+        let parts = self.collect(Question::Ranges)?;
+        let mut ranges = vec![Range::none(); self.cols];
+        for part in parts {
+            for (range, numbers) in ranges.iter_mut().zip(part.chunks_exact(4)) {
+                range.merge(&Range {
+                    min: numbers[0],
+                    max: numbers[1],
+                    stored: numbers[2] as usize,
+                    weight: numbers[3],
+                });
+            }
+        }
+        let n = self.with_say;
+        let total = self.total.sum();
+        let sums = |pass| self.sum(vec![Question::Scale(pass)]);
+        divisors_of(scale, ranges, n, total, sums).map(Some)
     }
 
     pub(crate) fn cols(&self) -> usize {
-        self.rows.cols()
+        self.cols
     }
 
     pub(crate) fn stored(&self) -> usize {
-        self.rows.stored()
+        self.stored
+    }
+
+    pub(crate) fn far(&self) -> bool {
+        self.source.far()
+    }
+
+    fn tell(&mut self, question: Question) {
+        self.waiting.push(question);
+    }
+
+    fn round(&mut self, questions: Vec<Question>) -> Round {
+        let mut round = std::mem::take(&mut self.waiting);
+        round.extend(questions);
+        Round(round)
+    }
+
+    fn sum(&mut self, questions: Vec<Question>) -> Result<Vec<f64>> {
+        let round = self.round(questions);
+        self.source.sum(&round)
+    }
+
+    fn collect(&mut self, question: Question) -> Result<Vec<Vec<f64>>> {
+        let round = self.round(vec![question]);
+        self.source.collect(&round)
     }
 
     /// Takes the weighted mean off dense rows from here on: for a problem with an intercept, which takes it up.
-    pub(crate) fn centre(&mut self) {
-        if !matches!(self.rows, Rows::Dense(_)) {
-            return;
+    pub(crate) fn centre(&mut self) -> Result<()> {
+        if !self.all_dense {
+            return Ok(());
         }
-        let (factors, divisors) = (self.factors, self.divisors.take());
-        let n = factors[0] * self.total.pos + factors[1] * self.total.neg;
-        // In raw units, hence without the divisors.
-        let sum = self.vector(|rows, shard, sum| {
-            for (k, i) in shard.span.clone().enumerate() {
-                let weight = Self::square_weight(factors, shard.signed[k]);
-                rows.row(i).add_to(weight, sum);
-            }
-        });
-        self.divisors = divisors;
-        self.shift = Some(sum.into_iter().map(|sum| sum / n).collect());
+        // In raw units.
+        let n = self.square_weight();
+        let mut mean = self.sum(vec![Question::SquareSum])?;
+        mean.iter_mut().for_each(|sum| *sum /= n);
+        self.tell(Question::Centre(mean.as_slice().into()));
+        self.shift = Some(mean);
+        Ok(())
+    }
+
+    /// Σ V_i.
+    fn square_weight(&self) -> f64 {
+        self.factors[0] * self.total.pos + self.factors[1] * self.total.neg
     }
 
     /// m·w for raw weights w: what centred scores lack.
@@ -227,58 +254,10 @@ impl<'a> Shards<'a> {
         self.shift.as_deref().map_or(0.0, |m| dot(m, raw))
     }
 
-    /// s_i v_i of the least squares.
-    #[inline]
-    fn square_weight(factors: [f64; 2], signed: f64) -> f64 {
-        if signed > 0.0 {
-            factors[0] * signed
-        } else {
-            -factors[1] * signed
-        }
-    }
-
-    fn centred(&self) -> Centred<'_> {
-        Centred {
-            rows: self.rows,
-            shift: self.shift.as_deref(),
-        }
-    }
-
-    /// Asks every shard.
-    fn each<T: Send>(&mut self, ask: impl Fn(Centred<'_>, &mut Shard) -> T + Sync) -> Vec<T> {
-        let rows = Centred {
-            rows: self.rows,
-            shift: self.shift.as_deref(),
-        };
-        if let [shard] = self.shards.as_mut_slice() {
-            return vec![ask(rows, shard)];
-        }
-        self.shards
-            .par_iter_mut()
-            .map(|shard| ask(rows, shard))
-            .collect()
-    }
-
-    /// A sum of vectors of length d over the shards.
-    fn vector(&mut self, ask: impl Fn(Centred<'_>, &mut Shard, &mut [f64]) + Sync) -> Vec<f64> {
-        let d = self.cols();
-        let parts = self.each(|rows, shard| {
-            let mut sum = vec![0.0; d];
-            ask(rows, shard, &mut sum);
-            sum
-        });
-        let mut sum = parts.into_iter().reduce(|mut a, b| {
-            add_to(1.0, &b, &mut a);
-            a
-        });
-        self.divide(sum.get_or_insert_default());
-        sum.unwrap_or_default()
-    }
-
     fn divide(&self, x: &mut [f64]) {
-        if let Some(divisors) = self.divisors {
+        if let Some(divisors) = &self.divisors {
             x.iter_mut()
-                .zip(divisors)
+                .zip(divisors.iter())
                 .for_each(|(x, divisor)| *x /= divisor);
         }
     }
@@ -292,7 +271,7 @@ impl<'a> Shards<'a> {
 
     /// Weights for the divided features.
     pub(crate) fn scaled(&self, raw: &[f64]) -> Vec<f64> {
-        let divisor = |j: usize| self.divisors.map_or(1.0, |divisors| divisors[j]);
+        let divisor = |j: usize| self.divisors.as_ref().map_or(1.0, |divisors| divisors[j]);
         raw.iter()
             .enumerate()
             .map(|(j, w)| w * divisor(j))
@@ -302,327 +281,313 @@ impl<'a> Shards<'a> {
     /// z = Xw.
     pub(crate) fn place(&mut self, w: &[f64]) {
         let w = self.raw(w);
-        self.each(|rows, shard| {
-            for (z, i) in shard.z.iter_mut().zip(shard.span.clone()) {
-                *z = rows.row(i).dot(&w);
-            }
-        });
+        self.tell(Question::Place(w));
     }
 
     /// dz = Xp, but for rows without a say.
     pub(crate) fn aim(&mut self, p: &[f64]) {
         let p = self.raw(p);
-        self.each(|rows, shard| {
-            let Shard {
-                span, dz, signed, ..
-            } = shard;
-            for ((dz, i), signed) in dz.iter_mut().zip(span.clone()).zip(signed) {
-                if *signed != 0.0 {
-                    *dz = rows.row(i).dot(&p);
-                }
-            }
-        });
+        self.tell(Question::Aim(p));
     }
 
     /// v = z + t dz + u/σ.
     pub(crate) fn shift(&mut self, t: f64, sigma: f64) {
-        let per_sigma = 1.0 / sigma;
-        self.each(|_, shard| {
-            let Shard { z, dz, u, v, .. } = shard;
-            for (((v, z), dz), u) in v.iter_mut().zip(z).zip(dz).zip(u) {
-                *v = *z + t * *dz + *u * per_sigma;
-            }
-        });
-    }
-
-    /// Σ u⁺ and its slope at a λ.
-    pub(crate) fn balance(&mut self, lambda: f64, sigma: f64) -> Balance {
-        let parts = self.each(|_, shard| {
-            sum2([&shard.v, &shard.signed, &shard.signed], |v, signed, _| {
-                let e = sigma * (v - lambda);
-                let u = clip(e, signed);
-                (u, if u == e && u != 0.0 { 1.0 } else { 0.0 })
-            })
-        });
-        parts
-            .into_iter()
-            .fold(Balance::default(), |all, (sum, active)| Balance {
-                sum: all.sum + sum,
-                active: all.active + active,
-            })
-    }
-
-    /// Σ u⁺_i dz_i at a λ: the slope of the envelope along the direction.
-    pub(crate) fn slope(&mut self, lambda: f64, sigma: f64) -> f64 {
-        let parts = self.each(|_, shard| {
-            sum2([&shard.v, &shard.signed, &shard.dz], |v, signed, dz| {
-                (clip(sigma * (v - lambda), signed) * dz, 0.0)
-            })
-            .0
-        });
-        parts.into_iter().sum()
+        self.tell(Question::Shift { t, sigma });
     }
 
     /// z ← z + t dz.
     pub(crate) fn advance(&mut self, t: f64) {
-        self.each(|_, shard| add_to(t, &shard.dz, &mut shard.z));
-    }
-
-    /// Takes u⁺ at λ: the rows between their bounds become active; answers how far it is from a
-    /// subgradient at z, and adds Xᵀ(u⁺ − last u⁺) to `sum`, at the cost of the rows that changed.
-    pub(crate) fn multipliers(
-        &mut self,
-        lambda: f64,
-        sigma: f64,
-        sum: &mut [f64],
-    ) -> Complementarity {
-        // What rounding or an early end of the search has left of Σu⁺ is taken from the heavier side, so that u⁺ is
-        // feasible and the bound a bound.
-        let sides = self.each(|_, shard| {
-            sum2([&shard.v, &shard.signed, &shard.signed], |v, signed, _| {
-                let u = clip(sigma * (v - lambda), signed);
-                (u.max(0.0), (-u).max(0.0))
-            })
-        });
-        let (up, down) = sides
-            .iter()
-            .fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
-        let share = |mine: f64, other: f64| if mine > other { other / mine } else { 1.0 };
-        let (keep_up, keep_down) = (share(up, down), share(down, up));
-        let parts = self.each(|_, shard| {
-            shard.active.clear();
-            let mut found = Complementarity::default();
-            for k in 0..shard.v.len() {
-                let (e, signed) = (sigma * (shard.v[k] - lambda), shard.signed[k]);
-                let u = clip(e, signed);
-                if u == e && u != 0.0 {
-                    shard.active.push(k as u32);
-                }
-                let u = u * if u > 0.0 { keep_up } else { keep_down };
-                // y = sign of `signed`; s[y(λ − z)]₊ + u(λ − z) ≥ 0 since −yu ∈ [0, s].
-                let below = lambda - shard.z[k];
-                let hinge = (signed * below).max(0.0);
-                found.hinge += hinge;
-                found.slack += hinge + u * below;
-                shard.v[k] = u;
-            }
-            found
-        });
-        // v holds u⁺ now; the difference goes to the sum and u⁺ takes its place.
-        let change = self.vector(|rows, shard, sum| {
-            for k in 0..shard.v.len() {
-                let change = shard.v[k] - shard.fresh[k];
-                if change != 0.0 {
-                    rows.row(shard.span.start + k).add_to(change, sum);
-                    shard.fresh[k] = shard.v[k];
-                }
-            }
-        });
-        add_to(1.0, &change, sum);
-        parts
-            .into_iter()
-            .fold(Complementarity::default(), |all, part| Complementarity {
-                hinge: all.hinge + part.hinge,
-                slack: all.slack + part.slack,
-            })
+        self.tell(Question::Advance(t));
     }
 
     /// u = u⁺ = 0.
     pub(crate) fn reset(&mut self) {
-        self.each(|_, shard| {
-            shard.u.fill(0.0);
-            shard.fresh.fill(0.0);
-        });
+        self.tell(Question::Reset);
     }
 
     /// u ← u⁺.
     pub(crate) fn commit(&mut self) {
-        self.each(|_, shard| shard.u.copy_from_slice(&shard.fresh));
+        self.tell(Question::Commit);
+    }
+
+    /// R at every λ.
+    pub(crate) fn balance(
+        &mut self,
+        lambdas: &[f64],
+        sigma: f64,
+        slope: bool,
+    ) -> Result<Vec<Balance>> {
+        let answers = self.sum(vec![Question::Balance {
+            sigma,
+            slope,
+            lambdas: lambdas.to_vec(),
+        }])?;
+        let of_lambda = answers.chunks_exact(if slope { 4 } else { 3 });
+        Ok(of_lambda
+            .map(|numbers| Balance {
+                up: numbers[0],
+                down: numbers[1],
+                active: numbers[2],
+                slope: numbers.get(3).copied().unwrap_or(f64::NAN),
+            })
+            .collect())
+    }
+
+    /// Takes u⁺ at λ, where R was found to be `balance`: the rows between their bounds become active; adds
+    /// Xᵀ(u⁺ − last u⁺) to `pull`, at the cost of the rows that changed, and looks at the least squares on the way.
+    pub(crate) fn look(
+        &mut self,
+        lambda: f64,
+        sigma: f64,
+        balance: &Balance,
+        pull: &mut [f64],
+        intercept: bool,
+        gradient: bool,
+    ) -> Result<Look> {
+        let d = self.cols;
+        let centre = if intercept { self.residual } else { 0.0 };
+        let mut questions = vec![
+            Question::Multipliers {
+                lambda,
+                sigma,
+                keep: balance.keep(),
+            },
+            Question::Residuals(centre),
+        ];
+        if gradient {
+            questions.push(Question::Gradient(centre));
+        }
+        let answers = self.sum(questions)?;
+        let (own, rest) = answers.split_at(3 + d);
+        let (residuals, rest) = rest.split_at(3);
+        self.active = own[2] as usize;
+        let mut change = own[3..].to_vec();
+        self.divide(&mut change);
+        add_to(1.0, &change, pull);
+        let (b, squares) = self.about(residuals, centre, intercept, Question::Residuals)?;
+        self.residual = b;
+        let gradient = match gradient {
+            true => {
+                // From the centre to b: Σ V (b − centre) x.
+                let mut gradient = rest.to_vec();
+                if b != centre {
+                    let sum = self.square_sum()?;
+                    add_to(b - centre, &sum, &mut gradient);
+                }
+                self.divide(&mut gradient);
+                Some(gradient)
+            }
+            false => None,
+        };
+        Ok(Look {
+            hinge: own[0],
+            slack: own[1],
+            squares,
+            gradient,
+        })
+    }
+
+    /// From Σ V, Σ V a, Σ V a² with a taken about a centre: the mean of what was centred, and Σ V (a − mean)². Without a
+    /// mean that is 0 and the squares stand as they are. Asks again where the centre was far off.
+    fn about(
+        &mut self,
+        sums: &[f64],
+        centre: f64,
+        with_mean: bool,
+        again: fn(f64) -> Question,
+    ) -> Result<(f64, f64)> {
+        let &[weight, sum, squares] = sums else {
+            return Ok((f64::NAN, f64::NAN));
+        };
+        if !with_mean {
+            return Ok((0.0, squares));
+        }
+        let mean = centre + sum / weight;
+        let off = sum * sum / weight;
+        // Of the squares a part this large would take a digit or more with it.
+        if off <= 0.1 * squares || mean == centre {
+            return Ok((mean, squares - off));
+        }
+        let sums = self.sum(vec![again(mean)])?;
+        let left = sums[1] * sums[1] / sums[0];
+        Ok((mean + sums[1] / sums[0], (sums[2] - left).max(0.0)))
+    }
+
+    /// b that is best for the current z, the weighted mean of y − z (0 if there is none), and Σ s v (y − z − b)².
+    pub(crate) fn residuals(&mut self, intercept: bool) -> Result<(f64, f64)> {
+        let centre = if intercept { self.residual } else { 0.0 };
+        let sums = self.sum(vec![Question::Residuals(centre)])?;
+        self.about(&sums, centre, intercept, Question::Residuals)
+    }
+
+    /// Σ s v (dz − mean)², the mean being 0 without an intercept.
+    pub(crate) fn curvature(&mut self, intercept: bool) -> Result<f64> {
+        let sums = self.sum(vec![Question::Along(0.0)])?;
+        Ok(self.about(&sums, 0.0, intercept, Question::Along)?.1)
+    }
+
+    /// The weighted standard deviation of z, and its mean.
+    pub(crate) fn spread(&mut self) -> Result<(f64, f64)> {
+        let sums = self.sum(vec![Question::Spread(0.0)])?;
+        let weight = sums[0];
+        let (mean, squares) = self.about(&sums, 0.0, true, Question::Spread)?;
+        Ok(((squares / weight).sqrt(), mean))
     }
 
     /// How many rows are active.
     pub(crate) fn active(&self) -> usize {
-        self.shards.iter().map(|shard| shard.active.len()).sum()
-    }
-
-    /// The active rows, one after the other, all entries written out.
-    pub(crate) fn active_rows(&self) -> Vec<f64> {
-        let d = self.cols();
-        let mut dense = vec![0.0; self.active() * d];
-        for (row, out) in self.active_iter().zip(dense.chunks_exact_mut(d.max(1))) {
-            row.add_to(1.0, out);
-            self.divide(out);
-        }
-        dense
+        self.active
     }
 
     /// The entries of the active rows.
-    pub(crate) fn active_entries(&self) -> Vec<Vec<(u32, f64)>> {
-        let divisor = |j: usize| self.divisors.map_or(1.0, |d| d[j]);
-        let entries = |row: CentredRow<'_>| {
-            row.entries()
-                .map(|(j, x)| (j as u32, x / divisor(j)))
-                .collect()
+    pub(crate) fn active_rows(&mut self) -> Result<Vec<Entries>> {
+        let divisor = |j: usize| self.divisors.as_ref().map_or(1.0, |d| d[j]);
+        let parts = {
+            let round = Round(
+                self.waiting
+                    .drain(..)
+                    .chain([Question::ActiveRows])
+                    .collect(),
+            );
+            self.source.collect(&round)?
         };
-        self.active_iter().map(entries).collect()
+        let mut rows = Vec::with_capacity(self.active);
+        for part in &parts {
+            let mut rest = part.as_slice();
+            while let [count, tail @ ..] = rest {
+                let row: Entries = if *count < 0.0 {
+                    let (values, tail) = tail.split_at(self.cols);
+                    rest = tail;
+                    let all = values.iter().enumerate();
+                    all.map(|(j, x)| (j as u32, x / divisor(j))).collect()
+                } else {
+                    let (columns, tail) = tail.split_at(*count as usize);
+                    let (values, tail) = tail.split_at(*count as usize);
+                    rest = tail;
+                    let all = columns.iter().map(|j| *j as usize).zip(values);
+                    all.map(|(j, x)| (j as u32, x / divisor(j))).collect()
+                };
+                rows.push(row);
+            }
+        }
+        Ok(rows)
     }
 
-    fn active_iter(&self) -> impl Iterator<Item = CentredRow<'_>> {
-        let rows = self.centred();
-        let of_shard = |shard: &'_ Shard| {
-            let start = shard.span.start;
-            let active = shard.active.clone();
-            active.into_iter().map(move |k| start + k as usize)
-        };
-        self.shards
-            .iter()
-            .flat_map(of_shard)
-            .map(move |i| rows.row(i))
+    /// Σ_A x.
+    fn active_sum(&mut self) -> Result<Vec<f64>> {
+        let mut sum = self.sum(vec![Question::ActiveSum])?;
+        self.divide(&mut sum);
+        Ok(sum)
     }
 
     /// a ← a + σ(Σ_A x xᵀ − m x̄ x̄ᵀ), lower triangle; m active rows with mean x̄.
-    pub(crate) fn add_active_gram(&self, sigma: f64, a: &mut [f64]) {
-        let d = self.cols();
-        let mut gram = Gram::new(d);
-        let mut mean = vec![0.0; d];
-        let m = self.active() as f64;
-        for row in self.active_iter() {
-            gram.add(sigma, row);
-            row.add_to(1.0 / m, &mut mean);
-        }
-        let mut gram = gram.finish();
-        if m > 0.0 {
-            rank_one(-sigma * m, &mean, &mut gram);
-        }
+    pub(crate) fn add_active_gram(&mut self, sigma: f64, a: &mut [f64]) -> Result<()> {
+        let d = self.cols;
+        let m = self.active as f64;
+        let answers = self.sum(vec![Question::ActiveSum, Question::ActiveGram])?;
+        let (sum, gram) = answers.split_at(d);
+        let mean: Vec<f64> = sum.iter().map(|x| x / m).collect();
+        let mut gram = unpacked(gram, d);
+        rank_one(-m, &mean, &mut gram);
         self.divide_matrix(&mut gram);
-        add_to(1.0, &gram, a);
+        add_to(sigma, &gram, a);
+        Ok(())
+    }
+
+    /// σ(Σ_A x xᵀ − m x̄ x̄ᵀ)p, given Σ_A x from [`Shards::active_mean`].
+    pub(crate) fn active_product(
+        &mut self,
+        sigma: f64,
+        mean: &[f64],
+        p: &[f64],
+    ) -> Result<Vec<f64>> {
+        let p = self.raw(p);
+        let mut product = self.sum(vec![Question::ActiveProduct(p)])?;
+        let along = product.pop().unwrap_or(0.0);
+        self.divide(&mut product);
+        add_to(-along, mean, &mut product);
+        product.iter_mut().for_each(|x| *x *= sigma);
+        Ok(product)
+    }
+
+    /// x̄ of the active rows.
+    pub(crate) fn active_mean(&mut self) -> Result<Vec<f64>> {
+        let m = self.active as f64;
+        let mut mean = self.active_sum()?;
+        mean.iter_mut().for_each(|x| *x /= m);
+        Ok(mean)
     }
 
     fn divide_matrix(&self, a: &mut [f64]) {
-        let d = self.cols();
-        if let Some(divisors) = self.divisors {
-            for (row, by) in a.chunks_exact_mut(d.max(1)).zip(divisors) {
+        if let Some(divisors) = &self.divisors {
+            for (row, by) in a.chunks_exact_mut(self.cols.max(1)).zip(divisors.iter()) {
                 row.iter_mut()
-                    .zip(divisors)
+                    .zip(divisors.iter())
                     .for_each(|(a, divisor)| *a /= divisor * by);
             }
         }
     }
 
     /// The least squares as a quadratic of w, with the intercept eliminated if there is one.
-    pub(crate) fn moments(&mut self, intercept: bool) -> Moments {
-        let d = self.cols();
-        let factors = self.factors;
-        let target = self.vector(|rows, shard, sum| {
-            for (k, i) in shard.span.clone().enumerate() {
-                let signed = shard.signed[k];
-                let weight = Self::square_weight(factors, signed);
-                rows.row(i).add_to(weight.copysign(signed), sum);
-            }
-        });
-        let gram = self.gram();
-        let n = factors[0] * self.total.pos + factors[1] * self.total.neg;
+    pub(crate) fn moments(&mut self, intercept: bool) -> Result<Moments> {
+        let d = self.cols;
+        let mut questions = vec![Question::Target];
+        if intercept {
+            questions.push(Question::SquareSum);
+        }
+        questions.push(Question::Gram);
+        let mut target = self.sum(questions)?;
+        let mut rest = target.split_off(d);
+        if intercept {
+            let gram = rest.split_off(d);
+            self.square_sum = Some(std::mem::replace(&mut rest, gram));
+        }
+        self.divide(&mut target);
+        let mut gram = unpacked(&rest, d);
+        drop(rest);
+        self.divide_matrix(&mut gram);
         let mut moments = Moments {
             gram,
             target,
             before: Vec::new(),
         };
         if intercept {
-            let mean = self.vector(|rows, shard, sum| {
-                for (k, i) in shard.span.clone().enumerate() {
-                    let weight = Self::square_weight(factors, shard.signed[k]);
-                    rows.row(i).add_to(weight, sum);
-                }
-            });
-            let mean: Vec<f64> = mean.into_iter().map(|sum| sum / n).collect();
-            let y = (factors[0] * self.total.pos - factors[1] * self.total.neg) / n;
+            let (mean, y) = self.means()?;
+            let n = self.square_weight();
             moments.before = (0..d).map(|j| moments.gram[j * d + j]).collect();
             rank_one(-n, &mean, &mut moments.gram);
             add_to(-n * y, &mean, &mut moments.target);
         }
-        debug_assert_eq!(moments.gram.len(), d * d);
-        moments
+        Ok(moments)
     }
 
-    /// Xᵀ S V X, lower triangle. Groups of shards have a matrix each, as many as the data are worth.
-    fn gram(&self) -> Vec<f64> {
-        let (d, rows) = (self.cols(), self.centred());
-        let worth = (self.stored() * 3 / 2).checked_div(d * d).unwrap_or(0);
-        let groups = worth.clamp(1, MAX_GRAMS).min(self.shards.len());
-        let size = self.shards.len().div_ceil(groups);
-        let parts: Vec<Vec<f64>> = self
-            .shards
-            .par_chunks(size)
-            .map(|shards| {
-                let mut gram = Gram::new(d);
-                for shard in shards {
-                    for (k, i) in shard.span.clone().enumerate() {
-                        let weight = Self::square_weight(self.factors, shard.signed[k]);
-                        gram.add(weight, rows.row(i));
-                    }
-                }
-                gram.finish()
-            })
-            .collect();
-        let mut gram = parts.into_iter().reduce(|mut a, b| {
-            add_to(1.0, &b, &mut a);
-            a
-        });
-        self.divide_matrix(gram.get_or_insert_default());
-        gram.unwrap_or_default()
+    /// XᵀVy, centred if there is an intercept.
+    pub(crate) fn target(&mut self, intercept: bool) -> Result<Vec<f64>> {
+        let mut target = self.sum(vec![Question::Target])?;
+        self.divide(&mut target);
+        if intercept {
+            let (mean, y) = self.means()?;
+            add_to(-self.square_weight() * y, &mean, &mut target);
+        }
+        Ok(target)
     }
 
-    /// Σ s v (a centred if there is an intercept), for a = y − z: the mean residual is b itself.
-    fn mean(&mut self, of: impl Fn(f64, f64, f64) -> f64 + Sync) -> Mean {
-        let factors = self.factors;
-        let parts = self.each(|_, shard| {
-            sum2([&shard.z, &shard.signed, &shard.dz], |z, signed, dz| {
-                let weight = Self::square_weight(factors, signed);
-                (weight, weight * of(1f64.copysign(signed), z, dz))
-            })
-        });
-        parts
-            .into_iter()
-            .fold(Mean::default(), |all, (weight, sum)| Mean {
-                weight: all.weight + weight,
-                sum: all.sum + sum,
-            })
+    /// The V-weighted means of the features and of y.
+    fn means(&mut self) -> Result<(Vec<f64>, f64)> {
+        let n = self.square_weight();
+        let mut mean = self.square_sum()?;
+        self.divide(&mut mean);
+        mean.iter_mut().for_each(|sum| *sum /= n);
+        let y = self.factors[0] * self.total.pos - self.factors[1] * self.total.neg;
+        Ok((mean, y / n))
     }
 
-    /// b that is best for the current z: the weighted mean of y − z.
-    pub(crate) fn intercept(&mut self) -> f64 {
-        self.mean(|y, z, _| y - z).value()
-    }
-
-    /// Σ s v (y − z − b)².
-    pub(crate) fn squares(&mut self, b: f64) -> f64 {
-        self.mean(|y, z, _| (y - z - b).powi(2)).sum
-    }
-
-    /// Σ s v (dz − mean)², the mean being 0 without an intercept.
-    pub(crate) fn curvature(&mut self, intercept: bool) -> f64 {
-        let mean = if intercept {
-            self.mean(|_, _, dz| dz).value()
-        } else {
-            0.0
-        };
-        self.mean(|_, _, dz| (dz - mean).powi(2)).sum
-    }
-
-    /// β Xᵀ S V (z + b − y): the gradient of the least squares.
-    pub(crate) fn gradient(&mut self, beta: f64, b: f64) -> Vec<f64> {
-        let factors = self.factors;
-        self.vector(|rows, shard, sum| {
-            for (k, i) in shard.span.clone().enumerate() {
-                let signed = shard.signed[k];
-                let weight = Self::square_weight(factors, signed);
-                if weight == 0.0 {
-                    continue;
-                }
-                let residual = shard.z[k] + b - 1f64.copysign(signed);
-                rows.row(i).add_to(beta * weight * residual, sum);
-            }
-        })
+    /// XᵀV1, raw.
+    fn square_sum(&mut self) -> Result<Vec<f64>> {
+        if self.square_sum.is_none() {
+            self.square_sum = Some(self.sum(vec![Question::SquareSum])?);
+        }
+        Ok(self.square_sum.clone().unwrap_or_default())
     }
 
     /// Prepares products with βXᵀVX + σX̃_AᵀX̃_A (V-centred with an intercept). With r_i = βV_i + σ1_A(i)
@@ -632,68 +597,42 @@ impl<'a> Shards<'a> {
     /// ```
     ///
     /// so that a row is read once for both of its products.
-    pub(crate) fn newton_matrix(&mut self, beta: f64, sigma: f64, intercept: bool) -> NewtonMatrix {
-        let factors = self.factors;
-        let weight = factors[0] * self.total.pos + factors[1] * self.total.neg;
-        let centre = intercept.then(|| {
-            self.vector(|rows, shard, sum| {
-                for (k, i) in shard.span.clone().enumerate() {
-                    let weight = Self::square_weight(factors, shard.signed[k]);
-                    rows.row(i).add_to(weight, sum);
-                }
-            })
-        });
-        let active_sum = self.vector(|rows, shard, sum| {
-            for &k in &shard.active {
-                rows.row(shard.span.start + k as usize).add_to(1.0, sum);
+    pub(crate) fn newton_matrix(
+        &mut self,
+        beta: f64,
+        sigma: f64,
+        intercept: bool,
+    ) -> Result<NewtonMatrix> {
+        let centre = match intercept {
+            true => {
+                let mut centre = self.square_sum()?;
+                self.divide(&mut centre);
+                Some(centre)
             }
-        });
-        self.each(|_, shard| {
-            for (v, signed) in shard.v.iter_mut().zip(&shard.signed) {
-                *v = beta * Self::square_weight(factors, *signed);
-            }
-            for &k in &shard.active {
-                shard.v[k as usize] += sigma;
-            }
-        });
-        let active = self.active() as f64;
-        NewtonMatrix {
+            false => None,
+        };
+        let active = if sigma > 0.0 { self.active as f64 } else { 0.0 };
+        let active_sum = match active > 0.0 {
+            true => self.active_sum()?,
+            false => Vec::new(),
+        };
+        self.tell(Question::Prepare { beta, sigma });
+        Ok(NewtonMatrix {
             beta,
             sigma,
-            weight,
+            weight: self.square_weight(),
             centre,
             active,
             active_sum,
-        }
+        })
     }
 
     /// The matrix last prepared, times p.
-    pub(crate) fn newton_product(&mut self, matrix: &NewtonMatrix, p: &[f64]) -> Vec<f64> {
+    pub(crate) fn newton_product(&mut self, matrix: &NewtonMatrix, p: &[f64]) -> Result<Vec<f64>> {
         let p = self.raw(p);
-        let (d, factors, centred) = (p.len(), self.factors, matrix.centre.is_some());
-        let parts = self.each(|rows, shard| {
-            let mut sum = vec![0.0; d];
-            let mut square = 0.0;
-            for (k, i) in shard.span.clone().enumerate() {
-                if shard.v[k] == 0.0 {
-                    continue; // a row without a say
-                }
-                let row = rows.row(i);
-                let dz = row.dot(&p);
-                row.add_to(shard.v[k] * dz, &mut sum);
-                if centred {
-                    square += Self::square_weight(factors, shard.signed[k]) * dz;
-                }
-                shard.dz[k] = dz;
-            }
-            let active: f64 = shard.active.iter().map(|&k| shard.dz[k as usize]).sum();
-            (sum, square, active)
-        });
-        let all = parts.into_iter().reduce(|(mut sum, square, active), part| {
-            add_to(1.0, &part.0, &mut sum);
-            (sum, square + part.1, active + part.2)
-        });
-        let (mut product, square, active) = all.unwrap_or_default();
+        let mut product = self.sum(vec![Question::Product(p)])?;
+        let active = product.pop().unwrap_or(0.0);
+        let square = product.pop().unwrap_or(0.0);
         self.divide(&mut product);
         if let Some(centre) = &matrix.centre {
             add_to(-matrix.beta * square / matrix.weight, centre, &mut product);
@@ -702,81 +641,40 @@ impl<'a> Shards<'a> {
             let mean = active / matrix.active;
             add_to(-matrix.sigma * mean, &matrix.active_sum, &mut product);
         }
-        product
+        Ok(product)
     }
 
     /// The diagonal of βXᵀVX, means left on.
-    pub(crate) fn square_diagonal(&mut self, beta: f64) -> Vec<f64> {
-        let factors = self.factors;
-        self.diagonal(|shard, k| beta * Self::square_weight(factors, shard.signed[k]))
+    pub(crate) fn square_diagonal(&mut self, beta: f64) -> Result<Vec<f64>> {
+        let mut diagonal = self.diagonal(Question::SquareDiagonal)?;
+        diagonal.iter_mut().for_each(|x| *x *= beta);
+        Ok(diagonal)
     }
 
     /// The diagonal of X_AᵀX_A.
-    pub(crate) fn active_diagonal(&mut self) -> Vec<f64> {
-        self.each(|_, shard| {
-            shard.v.fill(0.0);
-            for &k in &shard.active {
-                shard.v[k as usize] = 1.0;
-            }
-        });
-        self.diagonal(|shard, k| shard.v[k])
+    pub(crate) fn active_diagonal(&mut self) -> Result<Vec<f64>> {
+        self.diagonal(Question::ActiveDiagonal)
     }
 
-    /// Σ_i a_i x_ij² for every j.
-    fn diagonal(&mut self, a: impl Fn(&Shard, usize) -> f64 + Sync) -> Vec<f64> {
-        let mut diagonal = self.vector(|rows, shard, sum| {
-            for (k, i) in shard.span.clone().enumerate() {
-                let a = a(shard, k);
-                if a != 0.0 {
-                    rows.row(i).entries().for_each(|(j, x)| sum[j] += a * x * x);
-                }
-            }
-        });
+    fn diagonal(&mut self, question: Question) -> Result<Vec<f64>> {
+        let mut diagonal = self.sum(vec![question])?;
         self.divide(&mut diagonal);
-        diagonal
+        self.divide(&mut diagonal);
+        Ok(diagonal)
     }
 
-    /// Σ s_i [y_i(λ − z_i)]₊.
-    pub(crate) fn hinge(&mut self, lambda: f64) -> f64 {
-        let parts = self.each(|_, shard| {
-            sum2([&shard.z, &shard.signed, &shard.signed], |z, signed, _| {
-                ((signed * (lambda - z)).max(0.0), 0.0)
-            })
-            .0
-        });
-        parts.into_iter().sum()
+    /// Σ s_i [y_i(λ − z_i)]₊, and how many examples that count are within `margin` of λ.
+    pub(crate) fn hinge_and_near(&mut self, lambda: f64, margin: f64) -> Result<(f64, usize)> {
+        let near = Question::Near { lambda, margin };
+        let sums = self.sum(vec![Question::Hinge(lambda), near])?;
+        Ok((sums[0], sums[1] as usize))
     }
 
-    /// How many examples that count are within `margin` of λ.
-    pub(crate) fn near(&mut self, lambda: f64, margin: f64) -> usize {
-        let parts = self.each(|_, shard| {
-            let rows = shard.z.iter().zip(&shard.signed);
-            rows.filter(|(z, s)| (*z - lambda).abs() <= margin && **s != 0.0)
-                .count()
-        });
-        parts.into_iter().sum()
-    }
-
-    /// All z, in the order of the rows.
-    pub(crate) fn scores(&self) -> Vec<f64> {
-        self.shards
-            .iter()
-            .flat_map(|shard| shard.z.iter().copied())
-            .collect()
-    }
-
-    /// All weights s_i, in the order of the rows.
-    pub(crate) fn weights(&self) -> Vec<f64> {
-        self.shards
-            .iter()
-            .flat_map(|shard| shard.signed.iter().map(|s| s.abs()))
-            .collect()
-    }
-
-    /// The weighted standard deviation of z, and a λ that balances the classes roughly: its mean.
-    pub(crate) fn spread(&mut self) -> (f64, f64) {
-        let mean = self.mean(|_, z, _| z).value();
-        let square = self.mean(|_, z, _| (z - mean).powi(2));
-        (square.value().sqrt(), mean)
+    /// All z, in the order of the rows; none where rows are far.
+    pub(crate) fn scores(&mut self) -> Result<Vec<f64>> {
+        match self.far() {
+            true => Ok(Vec::new()),
+            false => Ok(self.collect(Question::Scores)?.concat()),
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 /// Scores this near to λ count as tied to it; labels, which they are fitted to, are 2 apart.
 pub(super) const TIED: f64 = 1e-4;
+/// Sums of weights that differ by less than this part are equal: they are sums of floating point numbers.
+pub(super) const EQUAL: f64 = 1e-12;
 
 /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊, E1 with weights:
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
@@ -31,8 +33,7 @@ pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
         }
         let below = order.get(at).map(|&i| z[i as usize]);
         let reached = above + here;
-        // To rounding, since weights are sums of floating point numbers.
-        if (reached - n_pos).abs() <= 1e-12 * n_pos {
+        if (reached - n_pos).abs() <= EQUAL * n_pos {
             return [below.unwrap_or(value), value];
         }
         if reached > n_pos {

@@ -16,6 +16,11 @@ pub fn most_tied(data: &Dataset, weights: Option<&[f64]>) -> usize {
     allowed(of.len(), rows.cols(), unavoidable(rows, &of))
 }
 
+/// The same of n examples with d features of which no more is known: as if no two were equal.
+pub fn most_tied_of(n: usize, d: usize) -> usize {
+    allowed(n, d, 0)
+}
+
 /// Whether so many examples tied at λ make a model of these data a collapsed one. One in a hundred always may be: no need
 /// to count more then.
 pub fn has_collapsed(data: &Dataset, weights: Option<&[f64]>, tied: usize) -> bool {

@@ -44,8 +44,8 @@ use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
 use crate::objective::ubauc::{LeastSquares, Objective};
 use crate::solver::given::check_rows_given;
-use crate::solver::shards::Shards;
-use crate::solver::threshold::{TIED, threshold};
+use crate::solver::shards::{Balance, Shards};
+use crate::solver::threshold::TIED;
 use crate::{Error, Result};
 use newton::System;
 
@@ -163,11 +163,14 @@ pub struct Fit {
     pub newton: usize,
     /// Why it stopped.
     pub stop: Stop,
-    /// w·x of every example.
+    /// w·x of every example; none where the rows are elsewhere.
     pub scores: Vec<f64>,
     /// Every Newton step.
     pub trace: Vec<TracePoint>,
 }
+
+/// Told of every step.
+pub type Progress<'a> = &'a (dyn Fn(&TracePoint) + Sync);
 
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
@@ -179,7 +182,7 @@ pub struct Given<'a> {
     /// Where to start, for the raw features; the least squares alone if none. The minimum does not depend on it.
     pub start: Option<&'a [f64]>,
     /// Told of every step.
-    pub progress: Option<&'a (dyn Fn(&TracePoint) + Sync)>,
+    pub progress: Option<Progress<'a>>,
 }
 
 /// Minimises P over all w (and b) and λ.
@@ -189,8 +192,12 @@ pub fn fit(data: &Dataset, given: &Given<'_>, params: &BaUbaucParams) -> Result<
 
 fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
     check_rows_given(data, given.weights, given.divisors)?;
-    if let Some(start) = given.start {
-        let (expected, got) = (data.rows().cols(), start.len());
+    check_start(given.start, data.rows().cols())
+}
+
+fn check_start(start: Option<&[f64]>, cols: usize) -> Result<()> {
+    if let Some(start) = start {
+        let (expected, got) = (cols, start.len());
         if got != expected {
             return Err(Error::Length {
                 what: "weights to start from",
@@ -222,6 +229,8 @@ struct Solver<'s, 'a> {
     system: System,
     w: Vec<f64>,
     lambda: f64,
+    /// What was found at λ.
+    balance: Balance,
     sigma: f64,
     first: f64,
     /// Xᵀu⁺.
@@ -237,9 +246,9 @@ struct Solver<'s, 'a> {
 }
 
 /// σ = 1/std(z), and the mean of z as a first λ.
-fn first_penalty(shards: &mut Shards<'_>) -> (f64, f64) {
-    let (spread, mean) = shards.spread();
-    (if spread > 0.0 { 1.0 / spread } else { 1.0 }, mean)
+fn first_penalty(shards: &mut Shards<'_>) -> Result<(f64, f64)> {
+    let (spread, mean) = shards.spread()?;
+    Ok((if spread > 0.0 { 1.0 / spread } else { 1.0 }, mean))
 }
 
 /// What a fit leaves for the next one on the same rows; the multipliers stay with the rows.
@@ -271,7 +280,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         params: &BaUbaucParams,
         warm: Option<Warm>,
         start: Option<&[f64]>,
-    ) -> Self {
+    ) -> Result<Self> {
         let n = shards.total.sum();
         let Warm {
             w,
@@ -289,11 +298,11 @@ impl<'s, 'a> Solver<'s, 'a> {
             None => {
                 let w = match start {
                     Some(raw) => shards.scaled(raw),
-                    None => system.ridge(shards, params),
+                    None => system.ridge(shards, params)?,
                 };
                 shards.reset();
                 shards.place(&w);
-                let (mut sigma, lambda) = first_penalty(shards);
+                let (mut sigma, lambda) = first_penalty(shards)?;
                 if start.is_some() {
                     // Scores that are all tied would begin with a wall.
                     sigma = sigma.min(1.0 / TIED);
@@ -308,11 +317,12 @@ impl<'s, 'a> Solver<'s, 'a> {
                 }
             }
         };
-        Solver {
+        Ok(Solver {
             shards,
             system,
             w,
             lambda,
+            balance: Balance::default(),
             sigma,
             first,
             pull,
@@ -321,7 +331,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             dual: f64::NEG_INFINITY,
             best: (f64::INFINITY, Vec::new()),
             trace: Vec::new(),
-        }
+        })
     }
 
     /// σ for weights that came without multipliers: raised as long as the second part of the gap, which falls by outer
@@ -329,7 +339,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     /// multipliers of those; with a larger σ the way from weights that are not so near would be long.
     fn find_penalty(&mut self, params: &BaUbaucParams) -> Result<()> {
         for _ in 0..DOUBLINGS {
-            self.rebalance(0.0);
+            self.rebalance(0.0, false)?;
             let point = self.look(params)?;
             if point.slack <= STIFF * point.inner {
                 break;
@@ -339,19 +349,23 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(())
     }
 
-    fn run(mut self, given: &Given<'_>, params: &BaUbaucParams) -> Result<(Fit, Warm)> {
+    fn run(
+        mut self,
+        progress: Option<Progress<'_>>,
+        params: &BaUbaucParams,
+    ) -> Result<(Fit, Warm)> {
         let mut newton = 0;
         let mut nearest = f64::INFINITY;
         let mut idle = 0;
         let proves = self.system.proves(params);
-        self.rebalance(0.0);
+        self.rebalance(0.0, false)?;
         let stop = 'outer: loop {
             let mut steps = 0;
             loop {
                 let point = self.look(params)?;
                 let gap = point.inner + point.slack;
                 let trace = self.record(&point, newton, proves);
-                if let Some(progress) = given.progress {
+                if let Some(progress) = progress {
                     progress(&trace);
                 }
                 if gap <= params.tolerance * point.objective.abs() {
@@ -380,7 +394,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 if steps > 0 && inner <= INNER * point.slack {
                     break;
                 }
-                if !self.step(&point, params) {
+                if !self.step(&point, params)? {
                     break;
                 }
                 steps += 1;
@@ -388,23 +402,29 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
             self.shards.commit();
             self.sigma *= GROWTH;
-            self.rebalance(0.0);
+            self.rebalance(0.0, false)?;
         };
-        Ok(self.finish(stop, newton, params))
+        self.finish(stop, newton, params)
     }
 
-    /// λ and u⁺ at w + t·p, z moved there before or t = 0.
-    fn rebalance(&mut self, t: f64) {
+    /// λ at w + t·p, and the slope of the envelope there if asked for; z moved there before or t = 0.
+    fn rebalance(&mut self, t: f64, slope: bool) -> Result<()> {
         self.shards.shift(t, self.sigma);
-        self.lambda = prox::balance(self.shards, self.lambda, self.sigma);
+        (self.lambda, self.balance) = prox::balance(self.shards, self.lambda, self.sigma, slope)?;
+        Ok(())
     }
 
     /// Takes u⁺ and says where that leaves us.
     fn look(&mut self, params: &BaUbaucParams) -> Result<Point> {
-        let found = self
-            .shards
-            .multipliers(self.lambda, self.sigma, &mut self.pull);
-        let (mut gradient, q) = self.system.quadratic(self.shards, &self.w, params);
+        let found = self.shards.look(
+            self.lambda,
+            self.sigma,
+            &self.balance,
+            &mut self.pull,
+            params.intercept,
+            self.system.sums_gradient(),
+        )?;
+        let (mut gradient, q) = self.system.quadratic(&found, &self.w, self.n, params);
         add_to(1.0, &self.pull, &mut gradient);
         let (to_dual, mut inner) = self.system.distance(&gradient, self.n * params.gamma);
         let objective = q + found.hinge;
@@ -412,7 +432,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         let near = found.slack + self.promised <= target && found.slack + inner > target;
         if to_dual.is_none() && params.gamma > 0.0 && near {
             let allowed = 0.25 * (target - found.slack);
-            let closer = self.system.closer(self.shards, &gradient, allowed, params);
+            let closer = self
+                .system
+                .closer(self.shards, &gradient, allowed, params)?;
             inner = inner.min(closer.max(0.0));
         }
         if !self.system.proves(params) && to_dual.is_none() {
@@ -456,14 +478,14 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// One Newton step; `false` if rounding leaves nothing to gain.
-    fn step(&mut self, point: &Point, params: &BaUbaucParams) -> bool {
+    fn step(&mut self, point: &Point, params: &BaUbaucParams) -> Result<bool> {
         let p = self
             .system
-            .direction(self.shards, point, self.sigma, params);
+            .direction(self.shards, point, self.sigma, params)?;
         self.shards.aim(&p);
         let slope = dot(&point.gradient, &p);
         if slope.is_nan() || slope >= 0.0 {
-            return false;
+            return Ok(false);
         }
         self.promised = if point.to_dual.is_none() {
             -0.5 * slope
@@ -472,28 +494,31 @@ impl<'s, 'a> Solver<'s, 'a> {
         };
         // φ'(t) = a₀ + a₁t + Σ u⁺_i(t) dz_i.
         let a0 = slope - dot(&self.pull, &p);
-        let a1 = self.system.curvature(self.shards, &p, self.n, params);
-        let t = self.line_search(slope, a0, a1);
+        let a1 = self.system.curvature(self.shards, &p, self.n, params)?;
+        let (t, balanced) = self.line_search(slope, a0, a1)?;
         if t == 0.0 {
-            return false;
+            return Ok(false);
         }
         self.shards.advance(t);
         add_to(t, &p, &mut self.w);
-        self.rebalance(0.0);
-        true
+        if !balanced {
+            self.rebalance(0.0, false)?;
+        }
+        Ok(true)
     }
 
-    /// t > 0 with a slope much smaller than at 0, or at which φ still falls; 1 if possible.
-    fn line_search(&mut self, slope: f64, a0: f64, a1: f64) -> f64 {
+    /// t > 0 with a slope much smaller than at 0, or at which φ still falls; 1 if possible. And whether v and λ are those
+    /// at t.
+    fn line_search(&mut self, slope: f64, a0: f64, a1: f64) -> Result<(f64, bool)> {
         let enough = 0.2 * slope.abs();
         let (mut low, mut low_slope) = (0.0, slope);
         let (mut high, mut high_slope) = (f64::INFINITY, f64::NAN);
         let mut t = 1.0;
         for round in 0..40 {
-            self.rebalance(t);
-            let here = a0 + a1 * t + self.shards.slope(self.lambda, self.sigma);
+            self.rebalance(t, true)?;
+            let here = a0 + a1 * t + self.balance.slope;
             if here.abs() <= enough || (here < 0.0 && high.is_infinite()) {
-                return t;
+                return Ok((t, true));
             }
             if here < 0.0 {
                 (low, low_slope) = (t, here);
@@ -508,28 +533,20 @@ impl<'s, 'a> Solver<'s, 'a> {
                 t = middle;
             }
         }
-        low
+        Ok((low, false))
     }
 
     /// The exact P at the final weights, and what was proved of it.
-    fn finish(mut self, stop: Stop, newton: usize, params: &BaUbaucParams) -> (Fit, Warm) {
+    fn finish(mut self, stop: Stop, newton: usize, params: &BaUbaucParams) -> Result<(Fit, Warm)> {
         if stop != Stop::Converged && !self.best.1.is_empty() {
             self.w = std::mem::take(&mut self.best.1);
         }
         // Sums that were kept up step by step are made anew.
         self.shards.place(&self.w);
-        let b = if params.intercept {
-            self.shards.intercept()
-        } else {
-            0.0
-        };
-        let mut scores = self.shards.scores();
-        let weights = self.shards.weights();
-        let mut lambda = threshold(&scores, &weights, self.shards.total.pos);
+        let (b, square) = self.shards.residuals(params.intercept)?;
+        let (mut lambda, mut scores) = self.shards.threshold(self.lambda)?;
         let middle = 0.5 * (lambda[0] + lambda[1]);
-        let hinge = self.shards.hinge(middle);
-        let tied = self.shards.near(middle, TIED);
-        let square = self.shards.squares(b);
+        let (hinge, tied) = self.shards.hinge_and_near(middle, TIED)?;
         let norm = dot(&self.w, &self.w);
         let objective = (hinge + params.beta / 2.0 * square) / self.n + params.gamma / 2.0 * norm;
         // The two are one number when nothing is left between them but rounding.
@@ -568,15 +585,13 @@ impl<'s, 'a> Solver<'s, 'a> {
             pull,
             ..
         } = self;
-        (
-            fit,
-            Warm {
-                w,
-                lambda,
-                sigma,
-                first,
-                pull,
-            },
-        )
+        let warm = Warm {
+            w,
+            lambda,
+            sigma,
+            first,
+            pull,
+        };
+        Ok((fit, warm))
     }
 }

@@ -8,13 +8,13 @@
 //!   `p = −L⁻ᵀ( r − Y C (I/σ + CKC)⁻¹ C Yᵀ r )`, r = L⁻¹∇φ; m d² + m² d + m³/3;
 //!
 //! and for large d, where H₀ is not formed at all, conjugate gradients with the diagonal as preconditioner: a product with
-//! X and one with Xᵀ a round.
+//! X and one with Xᵀ a round. Where rows are far and the matrix of the active ones is too much to move, conjugate
+//! gradients with H₀ as preconditioner: d numbers a round.
 
 use super::{BaUbaucParams, Point};
-use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
-use crate::solver::shards::{Moments, Shards};
+use crate::solver::shards::{Look, Moments, Shards};
 use crate::{Error, Result};
 
 /// Conjugate gradients for a Newton step stop at this part of [`Enough::Gain`].
@@ -23,6 +23,9 @@ const FORCING: f64 = 0.05;
 const MAX_ROUNDS: usize = 500;
 /// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
 const MAX_ACTIVE_ROWS: usize = 1500;
+
+/// Numbers of a shard that is far which may be moved for one Newton step; more are left where they are.
+const MOST_MOVED: f64 = 65536.0;
 
 /// Rounding may be this part of a diagonal entry of H₀ where something is to be proved.
 const CANCELLED: f64 = 1e-8;
@@ -37,10 +40,10 @@ pub(super) enum Route {
 impl Route {
     /// Estimated multiplications of each: the Gram matrix and some factorisations, or some hundred
     /// products with X and Xᵀ.
-    pub(super) fn cheapest(data: &Dataset) -> Route {
-        let d = data.rows().cols() as f64;
-        let n = data.rows().len() as f64;
-        let stored = data.rows().stored() as f64;
+    pub(super) fn cheapest(shards: &Shards<'_>) -> Route {
+        let d = shards.cols() as f64;
+        let n = shards.rows as f64;
+        let stored = shards.stored() as f64;
         let factor = stored * stored / n / 2.0 + d * d * d;
         let products = 1000.0 * 2.0 * stored;
         if d <= 256.0 || (factor < products && d <= 4096.0) {
@@ -82,7 +85,7 @@ impl System {
                 ridge,
             )?))),
             None => {
-                let mut diagonal = shards.square_diagonal(params.beta);
+                let mut diagonal = shards.square_diagonal(params.beta)?;
                 diagonal.iter_mut().for_each(|x| *x += ridge);
                 Ok(System::ConjugateGradients(diagonal))
             }
@@ -98,47 +101,57 @@ impl System {
     }
 
     /// The minimiser of q, to start from; 0 where that is not to be had cheaply.
-    pub(super) fn ridge(&self, shards: &mut Shards<'_>, params: &BaUbaucParams) -> Vec<f64> {
+    pub(super) fn ridge(
+        &self,
+        shards: &mut Shards<'_>,
+        params: &BaUbaucParams,
+    ) -> Result<Vec<f64>> {
         match self {
             System::Factor(f) => {
                 let mut w = f.c.clone();
                 f.factor.solve(&mut w);
-                w
+                Ok(w)
             }
             System::ConjugateGradients(diagonal) => {
-                let zero = vec![0.0; shards.cols()];
-                let (mut c, _) = self.quadratic(shards, &zero, params);
-                c.iter_mut().for_each(|x| *x = -*x);
-                conjugate_gradients(shards, diagonal, &c, 0.0, Enough::Gain(FORCING), params)
+                let mut c = shards.target(params.intercept)?;
+                c.iter_mut().for_each(|x| *x *= params.beta);
+                all_rows(shards, diagonal, &c, 0.0, Enough::Gain(FORCING), params)
             }
         }
     }
 
-    /// ∇q(w) and q(w), z being at w.
+    /// Whether the gradient of the least squares is to be summed over the rows.
+    pub(super) fn sums_gradient(&self) -> bool {
+        matches!(self, System::ConjugateGradients(_))
+    }
+
+    /// ∇q(w) and q(w), from what was seen of the rows at w: q is a sum of squares over them, nothing cancels.
     pub(super) fn quadratic(
         &self,
-        shards: &mut Shards<'_>,
+        look: &Look,
         w: &[f64],
+        n: f64,
         params: &BaUbaucParams,
     ) -> (Vec<f64>, f64) {
-        match self {
-            System::Factor(f) => {
+        let ridge = n * params.gamma;
+        let value = 0.5 * (params.beta * look.squares + ridge * dot(w, w));
+        let gradient = match (self, &look.gradient) {
+            (System::Factor(f), _) => {
                 let mut gradient = f.times(w);
                 add_to(-1.0, &f.c, &mut gradient);
-                (gradient, value(shards, w, params))
+                gradient
             }
-            System::ConjugateGradients(_) => {
-                let ridge = shards.total.sum() * params.gamma;
-                let b = if params.intercept {
-                    shards.intercept()
-                } else {
-                    0.0
-                };
-                let mut gradient = shards.gradient(params.beta, b);
-                add_to(ridge, w, &mut gradient);
-                (gradient, value(shards, w, params))
+            (_, gradient) => {
+                let mut sum: Vec<f64> = w.iter().map(|w| ridge * w).collect();
+                add_to(
+                    params.beta,
+                    gradient.as_deref().unwrap_or_default(),
+                    &mut sum,
+                );
+                sum
             }
-        }
+        };
+        (gradient, value)
     }
 
     /// H₀⁻¹∇φ if there is a factor, and ½ ∇φᵀH₀⁻¹∇φ or a bound of it.
@@ -165,22 +178,23 @@ impl System {
         gradient: &[f64],
         allowed: f64,
         params: &BaUbaucParams,
-    ) -> f64 {
+    ) -> Result<f64> {
         let System::ConjugateGradients(diagonal) = self else {
-            return f64::INFINITY;
+            return Ok(f64::INFINITY);
         };
         let ridge = shards.total.sum() * params.gamma;
         let enough = Enough::Residual(2.0 * ridge * allowed);
-        let x = conjugate_gradients(shards, diagonal, gradient, 0.0, enough, params);
+        let x = all_rows(shards, diagonal, gradient, 0.0, enough, params)?;
         // The residual anew: the one kept up round by round has drifted.
-        let matrix = shards.newton_matrix(params.beta, 0.0, params.intercept);
-        let mut residual = shards.newton_product(&matrix, &x);
+        let matrix = shards.newton_matrix(params.beta, 0.0, params.intercept)?;
+        let mut residual = shards.newton_product(&matrix, &x)?;
         add_to(ridge, &x, &mut residual);
         residual
             .iter_mut()
             .zip(gradient)
             .for_each(|(r, g)| *r = g - *r);
-        0.5 * (dot(&x, gradient) + dot(&x, &residual)) + dot(&residual, &residual) / (2.0 * ridge)
+        let left = dot(&residual, &residual) / (2.0 * ridge);
+        Ok(0.5 * (dot(&x, gradient) + dot(&x, &residual)) + left)
     }
 
     /// pᵀH₀p, dz being along p.
@@ -190,13 +204,13 @@ impl System {
         p: &[f64],
         n: f64,
         params: &BaUbaucParams,
-    ) -> f64 {
-        match self {
+    ) -> Result<f64> {
+        Ok(match self {
             System::Factor(f) => dot(p, &f.times(p)),
             System::ConjugateGradients(_) => {
-                n * params.gamma * dot(p, p) + params.beta * shards.curvature(params.intercept)
+                n * params.gamma * dot(p, p) + params.beta * shards.curvature(params.intercept)?
             }
-        }
+        })
     }
 
     /// The Newton direction.
@@ -206,15 +220,22 @@ impl System {
         point: &Point,
         sigma: f64,
         params: &BaUbaucParams,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         match self {
             System::Factor(f) => {
                 let to_dual = point.to_dual.as_deref().unwrap_or(&point.gradient);
                 let (m, d) = (shards.active() as f64, f.c.len() as f64);
                 let direct = d * d * d / 3.0 + m * d * d / 8.0;
                 let woodbury = m * d * d + m * m * d + m * m * m / 3.0;
+                let moved = if woodbury < direct {
+                    m * d
+                } else {
+                    d * d / 2.0
+                };
                 if m == 0.0 {
-                    to_dual.iter().map(|x| -x).collect()
+                    Ok(to_dual.iter().map(|x| -x).collect())
+                } else if shards.far() && moved > MOST_MOVED {
+                    f.by_products(shards, &point.gradient, sigma)
                 } else if woodbury < direct {
                     f.woodbury(shards, &point.gradient, sigma)
                 } else {
@@ -224,7 +245,7 @@ impl System {
             System::ConjugateGradients(diagonal) => {
                 let right: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
                 let enough = Enough::Gain(FORCING);
-                conjugate_gradients(shards, diagonal, &right, sigma, enough, params)
+                all_rows(shards, diagonal, &right, sigma, enough, params)
             }
         }
     }
@@ -275,29 +296,53 @@ impl Factored {
 
     fn direct(
         &self,
-        shards: &Shards<'_>,
+        shards: &mut Shards<'_>,
         gradient: &[f64],
         to_dual: &[f64],
         sigma: f64,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         let mut a = self.h0.clone();
-        shards.add_active_gram(sigma, &mut a);
+        shards.add_active_gram(sigma, &mut a)?;
         let mut p: Vec<f64> = gradient.iter().map(|g| -g).collect();
         match Cholesky::new(a, p.len()) {
             Some(factor) => factor.solve(&mut p),
             // σ so large that rounding wins: the direction of q alone still descends.
             None => p = to_dual.iter().map(|x| -x).collect(),
         }
-        p
+        Ok(p)
     }
 
-    fn woodbury(&self, shards: &Shards<'_>, gradient: &[f64], sigma: f64) -> Vec<f64> {
+    /// By conjugate gradients: the active rows stay where they are. Where they are like the others, X̃_AᵀX̃_A is like H₀.
+    fn by_products(
+        &self,
+        shards: &mut Shards<'_>,
+        gradient: &[f64],
+        sigma: f64,
+    ) -> Result<Vec<f64>> {
+        let mean = shards.active_mean()?;
+        let right: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let precondition = |r: &[f64]| {
+            let mut s = r.to_vec();
+            self.factor.solve(&mut s);
+            s
+        };
+        let product = |p: &[f64]| {
+            let mut product = shards.active_product(sigma, &mean, p)?;
+            add_to(1.0, &self.times(p), &mut product);
+            Ok(product)
+        };
+        conjugate_gradients(&right, Enough::Gain(FORCING), precondition, product)
+    }
+
+    fn woodbury(&self, shards: &mut Shards<'_>, gradient: &[f64], sigma: f64) -> Result<Vec<f64>> {
         let d = gradient.len();
         let m = shards.active();
         // Rows of Yᵀ.
-        let mut y = shards.active_rows();
-        y.chunks_exact_mut(d)
-            .for_each(|row| self.factor.forward(row));
+        let mut y = vec![0.0; m * d];
+        for (row, entries) in y.chunks_exact_mut(d).zip(shards.active_rows()?) {
+            entries.iter().for_each(|&(j, x)| row[j as usize] = x);
+            self.factor.forward(row);
+        }
         // C from the left and the right is the same as centring Y's columns once.
         let mut mean = vec![0.0; d];
         y.chunks_exact(d)
@@ -321,7 +366,7 @@ impl Factored {
                 .for_each(|(row, a)| add_to(-a, row, &mut r));
         }
         self.factor.backward(&mut r);
-        r.iter().map(|x| -x).collect()
+        Ok(r.iter().map(|x| -x).collect())
     }
 }
 
@@ -335,32 +380,36 @@ enum Enough {
     Gain(f64),
 }
 
-/// q(w) as a sum of squares over the rows: nothing cancels.
-fn value(shards: &mut Shards<'_>, w: &[f64], params: &BaUbaucParams) -> f64 {
-    let ridge = shards.total.sum() * params.gamma;
-    let b = if params.intercept {
-        shards.intercept()
-    } else {
-        0.0
-    };
-    0.5 * (params.beta * shards.squares(b) + ridge * dot(w, w))
-}
-
-/// Solves (NγI + βXᵀVX + σX̃_AᵀX̃_A) x = right; σ = 0 is H₀ itself.
-fn conjugate_gradients(
+/// Solves (NγI + βXᵀVX + σX̃_AᵀX̃_A) x = right by products with all rows; σ = 0 is H₀ itself.
+fn all_rows(
     shards: &mut Shards<'_>,
     diagonal: &[f64],
     right: &[f64],
     sigma: f64,
     enough: Enough,
     params: &BaUbaucParams,
-) -> Vec<f64> {
+) -> Result<Vec<f64>> {
     let ridge = shards.total.sum() * params.gamma;
-    let preconditioner = Preconditioner::new(shards, diagonal, sigma);
-    let matrix = shards.newton_matrix(params.beta, sigma, params.intercept);
+    let preconditioner = Preconditioner::new(shards, diagonal, sigma)?;
+    let matrix = shards.newton_matrix(params.beta, sigma, params.intercept)?;
+    let product = |p: &[f64]| {
+        let mut product = shards.newton_product(&matrix, p)?;
+        add_to(ridge, p, &mut product);
+        Ok(product)
+    };
+    conjugate_gradients(right, enough, |r| preconditioner.apply(r), product)
+}
+
+/// Solves M x = right, given products with M and with about its inverse.
+fn conjugate_gradients(
+    right: &[f64],
+    enough: Enough,
+    precondition: impl Fn(&[f64]) -> Vec<f64>,
+    mut times: impl FnMut(&[f64]) -> Result<Vec<f64>>,
+) -> Result<Vec<f64>> {
     let mut x = vec![0.0; right.len()];
     let mut residual = right.to_vec();
-    let mut s = preconditioner.apply(&residual);
+    let mut s = precondition(&residual);
     let mut direction = s.clone();
     let mut rs = dot(&residual, &s);
     // The model ½xᵀMx − right·x, from 0 down.
@@ -369,8 +418,7 @@ fn conjugate_gradients(
         if matches!(enough, Enough::Residual(most) if dot(&residual, &residual) <= most) {
             break;
         }
-        let mut product = shards.newton_product(&matrix, &direction);
-        add_to(ridge, &direction, &mut product);
+        let product = times(&direction)?;
         let curvature = dot(&direction, &product);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
@@ -383,7 +431,7 @@ fn conjugate_gradients(
         if matches!(enough, Enough::Gain(part) if round as f64 * gain <= part * -model) {
             break;
         }
-        s = preconditioner.apply(&residual);
+        s = precondition(&residual);
         let next = dot(&residual, &s);
         let keep = next / rs;
         rs = next;
@@ -392,7 +440,7 @@ fn conjugate_gradients(
             .zip(&s)
             .for_each(|(d, s)| *d = s + keep * *d);
     }
-    x
+    Ok(x)
 }
 
 /// (D + σX̃_AᵀX̃_A)⁻¹ with D the diagonal of H₀: the stiff part exactly, by Woodbury over the active rows,
@@ -407,17 +455,17 @@ struct Preconditioner {
 }
 
 impl Preconditioner {
-    fn new(shards: &mut Shards<'_>, diagonal: &[f64], sigma: f64) -> Preconditioner {
+    fn new(shards: &mut Shards<'_>, diagonal: &[f64], sigma: f64) -> Result<Preconditioner> {
         let few = shards.active() <= MAX_ACTIVE_ROWS && sigma > 0.0;
         let mut inverse = diagonal.to_vec();
         if sigma > 0.0 && !few {
-            add_to(sigma, &shards.active_diagonal(), &mut inverse);
+            add_to(sigma, &shards.active_diagonal()?, &mut inverse);
         }
         inverse
             .iter_mut()
             .for_each(|x| *x = 1.0 / x.max(f64::MIN_POSITIVE));
         let rows = if few {
-            shards.active_entries()
+            shards.active_rows()?
         } else {
             Vec::new()
         };
@@ -444,11 +492,11 @@ impl Preconditioner {
             }
             k[i * m + i] += 1.0 / sigma;
         }
-        Preconditioner {
+        Ok(Preconditioner {
             inverse,
             rows,
             factor: Cholesky::new(k, m),
-        }
+        })
     }
 
     fn apply(&self, r: &[f64]) -> Vec<f64> {

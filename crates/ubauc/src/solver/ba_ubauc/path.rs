@@ -4,13 +4,16 @@
 //! sample weights, so they, w and λ start the next; a neighbour on a grid is then a few Newton steps away. The first fit
 //! starts from [`Given::start`], if there is one.
 
+use std::borrow::Cow;
+
 use super::newton::{Route, System};
-use super::{BaUbaucParams, Fit, Given, Solver, Warm, check_given};
+use super::{BaUbaucParams, Fit, Given, Progress, Solver, Warm, check_given, check_start};
 use crate::Result;
 use crate::data::dataset::Dataset;
+use crate::data::scale::Scale;
 use crate::objective::ubauc::LeastSquares;
 use crate::solver::given::refuse_one_class;
-use crate::solver::shards::{Moments, Shards};
+use crate::solver::shards::{Local, Moments, Shards, Source};
 
 /// The rows, prepared for one kind of least squares.
 pub struct Path<'a> {
@@ -32,45 +35,107 @@ impl<'a> Path<'a> {
         intercept: bool,
     ) -> Result<Path<'a>> {
         check_given(data, given)?;
-        let mut shards = Shards::new(data, given.weights, given.divisors, least_squares);
-        refuse_one_class(shards.total, data)?;
+        let source = Box::new(Local::new(data, given.weights));
+        let mut shards = Shards::new(source, data.rows().cols(), least_squares)?;
+        refuse_one_class(shards.total, data.class_names(), data.rows().len())?;
+        if let Some(divisors) = given.divisors {
+            shards.divide_by(divisors.into());
+        }
+        Path::over(shards, given, least_squares, intercept)
+    }
+
+    /// Rows that are anywhere, with d columns; their weights are with them, and `given.divisors` are those of `scale` if
+    /// there are none.
+    pub fn of_source(
+        source: Box<dyn Source + 'a>,
+        cols: usize,
+        names: &[String; 2],
+        given: &Given<'a>,
+        scale: Scale,
+        least_squares: LeastSquares,
+        intercept: bool,
+    ) -> Result<Path<'a>> {
+        let mut shards = Shards::new(source, cols, least_squares)?;
+        refuse_one_class(shards.total, names, shards.rows)?;
+        check_start(given.start, cols)?;
+        let divisors = match given.divisors {
+            Some(divisors) => Some(divisors.into()),
+            None => shards.divisors(scale)?.map(Cow::Owned),
+        };
+        if let Some(divisors) = divisors {
+            shards.divide_by(divisors);
+        }
+        Path::over(shards, given, least_squares, intercept)
+    }
+
+    fn over(
+        mut shards: Shards<'a>,
+        given: &Given<'a>,
+        least_squares: LeastSquares,
+        intercept: bool,
+    ) -> Result<Path<'a>> {
         if intercept {
-            shards.centre();
+            shards.centre()?;
         }
         Ok(Path {
+            route: Route::cheapest(&shards),
             shards,
             given: *given,
             least_squares,
             intercept,
-            route: Route::cheapest(data),
             moments: None,
             warm: None,
         })
     }
 
+    /// Examples with a weight above 0.
+    pub fn examples(&self) -> usize {
+        self.shards.with_say
+    }
+
     /// The minimum at the next β, γ; `least_squares` and `intercept` are the path's own.
     pub fn fit(&mut self, params: &BaUbaucParams) -> Result<Fit> {
+        let Given {
+            start, progress, ..
+        } = self.given;
+        self.fit_from(params, start, progress)
+    }
+
+    /// The same from weights of raw features, if this is the first fit, and with another to watch.
+    pub fn fit_from(
+        &mut self,
+        params: &BaUbaucParams,
+        start: Option<&[f64]>,
+        progress: Option<Progress<'_>>,
+    ) -> Result<Fit> {
+        check_start(start, self.shards.cols())?;
         let params = BaUbaucParams {
             least_squares: self.least_squares,
             intercept: self.intercept,
             ..*params
         };
         params.check()?;
-        // All of it on one of the pool's own threads: a question to the rows then costs no switch.
-        let (fit, warm) = rayon::scope(|_| {
+        let far = self.shards.far();
+        let mut solve = || {
             let shards = &mut self.shards;
             if self.route == Route::Factor && self.moments.is_none() {
-                self.moments = Some(shards.moments(self.intercept));
+                self.moments = Some(shards.moments(self.intercept)?);
             }
             let system = System::new(shards, &params, self.moments.as_ref())?;
-            let (warm, start) = (self.warm.take(), self.given.start);
+            let warm = self.warm.take();
             let without_multipliers = warm.is_none() && start.is_some();
-            let mut solver = Solver::new(shards, system, &params, warm, start);
+            let mut solver = Solver::new(shards, system, &params, warm, start)?;
             if without_multipliers {
                 solver.find_penalty(&params)?;
             }
-            solver.run(&self.given, &params)
-        })?;
+            solver.run(progress, &params)
+        };
+        // All of it on one of the pool's own threads: a question to the rows then costs no switch. Rows that are far are
+        // asked from the caller's.
+        let (fit, warm) = match far {
+            true => solve(),
+            false => rayon::scope(|_| solve()),
+        }?;
         self.warm = Some(warm);
         Ok(fit)
     }

@@ -132,7 +132,7 @@ impl<'a> Run<'a> {
         let (weights, divisors) = (given.weights, given.divisors);
         check_rows_given(data, weights, divisors)?;
         let totals = totals(data, weights);
-        refuse_one_class(totals, data)?;
+        refuse_one_class(totals, data.class_names(), data.rows().len())?;
         Ok(Run {
             data,
             given: *given,
