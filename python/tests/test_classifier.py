@@ -75,6 +75,36 @@ def test_decision_is_linear_and_score_is_auc(dense):
         assert clf.score(X, y, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
 
 
+def test_weights_of_many_classes_in_the_score(dense):
+    """A weight of 2 is an example that comes twice, of 0 one that does not."""
+    X, _ = dense
+    y = np.arange(len(X)) % 3
+    clf = UBAUCClassifier(beta=4.0, gamma=1e-3).fit(X + np.eye(8)[y], y)
+    times = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = clf.score(X, y, sample_weight=times)
+    assert weighted == pytest.approx(clf.score(np.repeat(X, times, 0), np.repeat(y, times)))
+    assert weighted != clf.score(X, y) == pytest.approx(clf.score(X, y, np.ones(len(y))))
+    decision = clf.decision_function(X)
+    for average in ("macro", "weighted"):
+        many = hand_till(y, decision, sample_weight=times, average=average)
+        repeated = hand_till(np.repeat(y, times), np.repeat(decision, times, 0), average=average)
+        assert many == pytest.approx(repeated, rel=1e-12)
+    with pytest.raises(ValueError, match="class"):
+        clf.score(X, y, sample_weight=(y != 1).astype(float))
+
+
+def test_a_fit_that_failed_is_none(dense):
+    X, y = dense
+    with pytest.raises(ValueError, match="zero"):
+        (clf := UBAUCClassifier(**FIXED)).fit(X, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+    with pytest.raises(ValueError, match="not in classes"):
+        (clf := UBAUCClassifier(solver="online")).partial_fit(X, y + 7, classes=[-1, 1])
+    with pytest.raises(NotFittedError):
+        clf.decision_function(X)
+
+
 def test_weights_are_repetitions(dense):
     X, y = dense
     times = np.arange(len(y)) % 3
@@ -224,8 +254,12 @@ def test_streams_refuse_what_they_cannot_do(dense):
         stream.partial_fit(X[:2], [7, 1])
     with pytest.raises(ValueError, match="standard"):
         UBAUCClassifier(solver="online", scale="standard").partial_fit(X, y, classes=[-1, 1])
-    with pytest.raises(ValueError, match="calibrate"):
-        UBAUCClassifier(solver="online", calibrate="sigmoid").partial_fit(X, y, classes=[-1, 1])
+    for wrong in ({"calibrate": "sigmoid"}, {"class_weight": "balanced"}):
+        clf = UBAUCClassifier(solver="online", **wrong)
+        assert not hasattr(clf, "partial_fit")
+        with pytest.raises(AttributeError, match="partial_fit") as caught:
+            clf.partial_fit(X, y, classes=[-1, 1])
+        assert next(iter(wrong)) in f"{caught.value} {caught.value.__cause__}"
     with pytest.raises(NotFittedError):
         UBAUCClassifier().predict(X)
 
@@ -299,7 +333,15 @@ def test_verbose_prints_every_step(dense, capsys):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"beta": 0.0}, {"beta": "much"}, {"gamma": -1.0}, {"solver": "newton"}, {"tol": 1.5}]
+    "wrong",
+    [
+        {"beta": 0.0},
+        {"beta": "much"},
+        {"gamma": -1.0},
+        {"solver": "newton"},
+        {"tol": 1.5},
+        {"tol": 0},
+    ],
 )
 def test_wrong_parameters_are_named(wrong, dense):
     with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -1,6 +1,7 @@
 """The same numbers as the program, to the last bit, and the same model file, to the last byte."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -94,6 +95,58 @@ def test_their_file_here_and_ours_there(dense, program, tmp_path):
     again = tmp_path / "again.json"
     loaded.save(again)
     assert again.read_bytes() == model.read_bytes()
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("positives", range(1, 12))
+def test_the_threshold_itself_is_positive_here_and_there(positives, intercept, program, tmp_path):
+    """Examples in groups of equal scores, so that the threshold is often one of the scores."""
+    random = np.random.default_rng(positives)
+    X = random.integers(0, 3, size=(12, 2)) / 7 + 0.1
+    y = np.where(np.arange(12) < positives, 1, -1)
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    model = tmp_path / "model.json"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf = UBAUCClassifier(beta=0.5, gamma=1e-3, fit_intercept=intercept).fit(X, y)
+    clf.save(model)
+    lines = program("predict", "--model", model, train, "--classes").splitlines()[1:]
+    theirs = [int(line.split(",")[1]) for line in lines]
+    assert clf.predict(X).tolist() == theirs
+    # As many as there are positives, and more only by ties; an intercept rounds once more.
+    decision = clf.decision_function(X)
+    assert (decision > 1e-15).sum() <= positives <= (decision >= -1e-15).sum()
+
+
+def test_a_model_of_a_stream_of_the_program(dense, program, tmp_path):
+    X, y = dense
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    model, again = tmp_path / "model.json", tmp_path / "again.json"
+    program("learn", train, "--model", model, "--quiet")
+    clf = UBAUCClassifier.load(model)
+    lines = program("predict", "--model", model, train, "--classes").splitlines()[1:]
+    assert clf.predict(X).tolist() == [int(line.split(",")[1]) for line in lines]
+    clf.save(again)
+    np.testing.assert_array_equal(UBAUCClassifier.load(again).predict(X), clf.predict(X))
+    before = clf.coef_.copy()
+    assert not np.array_equal(clf.partial_fit(X, y).coef_, before)
+
+
+def test_the_smaller_class_may_be_the_positive_one(dense, program, tmp_path):
+    X, y = dense
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    model = tmp_path / "model.json"
+    options = ["--algorithm", "ol-ubauc", "--positive", "-1", "--scale", "none"]
+    program("train", train, *options, "--model", model, "--quiet")
+    clf = UBAUCClassifier.load(model)
+    assert clf.classes_.tolist() == [1, -1]
+    auc = clf.score(X, y)
+    assert auc > 0.6
+    # Learning on must not turn the classes round.
+    clf.partial_fit(X, y).partial_fit(X, y, classes=[-1, 1])
+    assert clf.score(X, y) == pytest.approx(auc, abs=0.02)
+    with pytest.raises(ValueError, match="classes"):
+        clf.partial_fit(X, y, classes=[0, 1])
 
 
 def test_names_and_text_classes_survive(dense, tmp_path):

@@ -8,15 +8,15 @@ import time
 import pytest
 from ubauc import OPAUCClassifier, UBAUCClassifier, _core
 
-# Each would take minutes, in one call of the library.
+# Each takes many seconds, in one call of the library.
 LONG = {
-    "batch": "UBAUCClassifier(beta=1e-4, gamma=1e-9, tol=0.0, max_iter=10**9).fit(X, y)",
-    "tuning": "UBAUCClassifier().fit(np.tile(X, (20, 1)), np.tile(y, 20))",
+    "batch": "UBAUCClassifier(beta=1e-3, gamma=1e-6, tol=1e-13).fit(X40, y40)",
+    "tuning": "UBAUCClassifier().fit(X3, y3)",
     "online": "UBAUCClassifier(solver='online', tol=0.0, max_iter=10**9).fit(X, y)",
     "solam": "SOLAMClassifier(tol=0.0, max_iter=10**9).fit(X, y)",
     "opauc, within a pass": "OPAUCClassifier(tau=0).fit(wide, np.arange(len(wide)) % 2)",
     "stream": "OPAUCClassifier(tau=0).partial_fit(wide, np.arange(len(wide)) % 2, classes=[0, 1])",
-    "two threads": "UBAUCClassifier(n_jobs=2).fit(np.tile(X, (20, 1)), np.tile(y, 20))",
+    "two threads": "UBAUCClassifier(n_jobs=2).fit(X3, y3)",
 }
 
 
@@ -29,6 +29,8 @@ from ubauc import *
 random = np.random.default_rng(0)
 X = random.standard_normal((20_000, 30))
 y = X[:, 0] + random.standard_normal(20_000) > 1
+X3, y3 = np.tile(X, (3, 1)), np.tile(y, 3)
+X40, y40 = np.tile(X, (40, 1)), np.tile(y, 40)
 wide = random.standard_normal((20_000, 900)) if "wide" in {LONG[case]!r} else None
 warnings.simplefilter("ignore")
 print("ready", flush=True)
@@ -46,8 +48,8 @@ except KeyboardInterrupt:
             child.send_signal(signal.SIGINT)
             # And the library works on.
             assert child.stdout.readline() == "interrupted (1, 30)\n"
-            # About a second was wanted; the machine may be busy, the fits take minutes.
-            assert time.monotonic() - sent < 10.0
+            # About a second is wanted; the machine may be busy, and the fit above takes its time.
+            assert time.monotonic() - sent < 5.0
             assert child.wait(timeout=20) == 0
         finally:
             child.kill()

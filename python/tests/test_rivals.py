@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import MaxAbsScaler
 from svmlight_text import write_svmlight
 from ubauc import (
     CollapseWarning,
@@ -17,6 +19,7 @@ from ubauc import (
     RankSVMClassifier,
     SOLAMClassifier,
     UBAUCClassifier,
+    _core,
 )
 
 RIVALS = [SOLAMClassifier, OPAUCClassifier, OAMClassifier, RankSVMClassifier]
@@ -257,3 +260,108 @@ def test_wrong_parameters_are_named(wrong, dense):
     changed = {k for k, v in wrong.get_params().items() if v != type(wrong)().get_params()[k]}
     with pytest.raises(ValueError, match=changed.pop()):
         wrong.fit(*dense)
+
+
+STREAMS = {
+    "solam": SOLAMClassifier(random_state=0),
+    "opauc": OPAUCClassifier(random_state=0, eta=0.02),
+    "opauc sketch": OPAUCClassifier(random_state=0, eta=0.02, tau=3),
+    "oam-seq": OAMClassifier(random_state=0, buffer_size=30),
+    "oam-gra": OAMClassifier(random_state=0, buffer_size=30, update="gradient"),
+}
+
+
+@pytest.mark.parametrize("data", ["dense", "sparse"])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_streams_of_any_batches(kind, data, request):
+    X, y = request.getfixturevalue(data)
+    order = np.random.default_rng(1).permutation(len(y))
+    order = np.r_[order[y[order] == -1][:40], order]  # one class only at first
+    whole = clone(STREAMS[kind]).partial_fit(X[order], y[order], classes=[-1, 1])
+    parts, pickled = clone(STREAMS[kind]), clone(STREAMS[kind])
+    for batch in np.array_split(order, 17):
+        parts.partial_fit(X[batch], y[batch], classes=[-1, 1])
+        other = X[batch].toarray() if data == "sparse" else csr_matrix(X[batch])
+        pickled = pickle.loads(pickle.dumps(pickled.partial_fit(other, y[batch], classes=[-1, 1])))
+        if batch[0] == order[0]:
+            assert not parts.coef_.any() and (y[batch] == -1).all()
+    np.testing.assert_array_equal(whole.coef_, parts.coef_)
+    np.testing.assert_array_equal(whole.coef_, pickled.coef_)
+    assert whole.threshold_ == parts.threshold_ == pickled.threshold_
+    assert parts.t_ == len(order) and np.isnan(parts.objective_)
+    assert whole.score(X, y) > 0.6
+    middle = [whole.decision_function(X[order][y[order] == c]).mean() for c in (-1, 1)]
+    assert sum(middle) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["solam", "opauc", "opauc sketch", "oam-seq", "oam-gra"])
+def test_a_stream_is_one_pass_in_order(kind, dense):
+    """What `fit` does with the examples in their own order, without a scale, is the same."""
+    X, y = dense
+    # The longest row first: SOLAM is then bounded as if it knew them all.
+    order = np.argsort(-np.linalg.norm(X, axis=1), kind="stable")
+    X, y = X[order], y[order]
+    given = {"scale": "none", "shuffle": False, "max_iter": 1}
+    fitted = clone(STREAMS[kind]).set_params(**given).fit(X, y)
+    stream = clone(STREAMS[kind]).set_params(**given).partial_fit(X, y, classes=[-1, 1])
+    np.testing.assert_array_equal(stream.coef_, fitted.coef_)
+
+
+def test_a_scale_of_a_stream_is_that_of_a_scaler_before_it(dense):
+    X, y = dense
+    clf = OAMClassifier(random_state=0).partial_fit(X, y, classes=[-1, 1])
+    scaler, alone = MaxAbsScaler(), OAMClassifier(random_state=0, scale="none")
+    for i in range(len(y)):
+        row = scaler.partial_fit(X[i : i + 1]).transform(X[i : i + 1])
+        alone.partial_fit(row, y[i : i + 1], classes=[-1, 1])
+    np.testing.assert_allclose(clf.coef_, alone.coef_ / scaler.max_abs_, rtol=1e-12)
+
+
+def test_streams_of_many_classes_and_what_they_refuse(dense):
+    X, y = dense
+    for kind, clf in STREAMS.items():
+        clf = clone(clf)
+        with pytest.raises(ValueError, match="classes must be passed"):
+            clf.partial_fit(X, y)
+        clf.partial_fit(X[:5], [2] * 5, classes=[0, 1, 2])
+        clf.partial_fit(X + 3 * np.eye(8)[np.arange(len(y)) % 3], np.arange(len(y)) % 3)
+        assert clf.decision_function(X).shape == (len(y), 3), kind
+        with pytest.raises(ValueError, match="not in classes"):
+            clf.partial_fit(X[:2], [7, 1])
+        with pytest.raises(ValueError, match="features"):
+            clf.partial_fit(X[:2, :3], [0, 1])
+        with pytest.raises(ValueError, match="scale"):
+            clone(clf).set_params(scale="standard").partial_fit(X, y, classes=[-1, 1])
+        with pytest.raises(ValueError, match="minimum of 1 is required"):
+            clf.partial_fit(X[:0], [])
+    with pytest.raises(ValueError, match="diverge"):
+        stream = OPAUCClassifier(eta=1e9)
+        for _ in range(5):
+            stream.partial_fit(X, y, classes=[-1, 1])
+
+
+def test_a_stream_after_fit_begins_anew_and_says_so(dense, tmp_path):
+    X, y = dense
+    anew = SOLAMClassifier(random_state=0).partial_fit(X[:300], y[:300], classes=[-1, 1])
+    clf = SOLAMClassifier(random_state=0).fit(X, y)
+    clf.save(tmp_path / "m.json")
+    for again in (clf, SOLAMClassifier.load(tmp_path / "m.json")):
+        again.random_state = 0
+        with pytest.warns(UserWarning, match="anew") as caught:
+            again.partial_fit(X[:300], y[:300])
+        assert caught[0].filename == __file__
+        np.testing.assert_array_equal(again.coef_, anew.coef_)
+    anew.partial_fit(X[300:], y[300:]).save(tmp_path / "m.json")
+    loaded = SOLAMClassifier.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.decision_function(X), anew.decision_function(X))
+    anew.fit(X, y)
+    np.testing.assert_array_equal(anew.coef_, SOLAMClassifier(random_state=0).fit(X, y).coef_)
+
+
+def test_damaged_states_are_refused(dense):
+    X, y = dense
+    clf = OAMClassifier(buffer_size=5).partial_fit(X, y, classes=[-1, 1])
+    state = clf._learners[0].to_bytes()
+    for wrong in (state[:5], state[:-1], state[:50] + b"7" + state[51:], b"{}" + state[-8:]):
+        with pytest.raises(ValueError, match="state of a stream"):
+            _core.RivalLearner.from_bytes(wrong)

@@ -9,7 +9,11 @@ from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.multiclass import (
+    _check_partial_fit_first_call,
+    check_classification_targets,
+    unique_labels,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._callbacks import CallbackSupportMixin, Tasks, with_callbacks
@@ -49,6 +53,10 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def __sklearn_is_fitted__(self):
+        # A fit that failed has left classes behind, and no model.
+        return hasattr(self, "_solutions")
 
     def decision_function(self, X):
         """Scores, 0 or above where the positive class is predicted.
@@ -177,13 +185,18 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "classes_")
         X, y = validate_data(self, X, y, reset=first, **ACCEPTED)
         check_classification_targets(y)
-        _check_partial_fit_first_call(self, classes)
+        # A model file may have the smaller class as the positive one, and so in second place.
+        same = not first and classes is not None
+        if not (same and np.array_equal(np.sort(self.classes_), unique_labels(classes))):
+            _check_partial_fit_first_call(self, classes)
         if self.classes_.size < 2:
             raise ValueError(f"at least 2 classes are needed, got one class: {self.classes_[0]!r}")
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
             raise ValueError(f"y has classes {unknown.tolist()!r} that are not in classes")
-        return canonical(X), y, np.searchsorted(self.classes_, y)
+        order = np.argsort(self.classes_)
+        codes = order[np.searchsorted(self.classes_, y, sorter=order)]
+        return canonical(X), y, codes
 
     def _weights(self, sample_weight, X, y, codes):
         """Weights of the examples; None if all are 1."""

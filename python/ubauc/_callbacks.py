@@ -6,7 +6,7 @@ more every pair of classes is one, and has the steps below it.
 A solver tells of a step without the model that it has reached. A callback that asks for it (as
 `ScoringMonitor` does, and `ProgressBar` does not) is given the fit with so many steps, which is the
 same model to the last bit; k such questions take the time of k fits that end early. There is no
-model of a step where `beta` or `gamma` are chosen by the fit, or while there are pairs to come.
+model of a step while there are pairs to come.
 """
 
 import copy
@@ -74,8 +74,8 @@ class Tasks:
             self._root.call_on_fit_task_end(**self._given, reconstruction_attributes={})
 
     def attributes(self, solve):
-        """Those of the estimator as `solve()` leaves it."""
-        if solve is None or self._n_pairs > 1:
+        """Those of the estimator as `solve()` leaves it; None where that is one pair of many."""
+        if self._n_pairs > 1:
             return None
         fitted = copy.copy(self._estimator)
         fitted._set([solve()])
@@ -89,7 +89,7 @@ class Tasks:
 class _Steps:
     """What a solver calls after each step.
 
-    `after(k)` gives the solution of k steps, and is None where nobody can know it.
+    `after(k)` gives the solution of k steps.
     """
 
     def __init__(self, tasks, context, name, after, printer=None):
@@ -107,7 +107,7 @@ class _Steps:
         if step == self._last:
             return
         self._last = step
-        solve = None if self._after is None else functools.partial(self._after, step)
+        solve = functools.partial(self._after, step)
         task = self._context.subcontext(task_name=self._name)
         task.call_on_fit_task_begin(**self._tasks._given)
         stop = task.call_on_fit_task_end(

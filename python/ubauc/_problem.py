@@ -119,6 +119,8 @@ def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
     if scale == "auto":
         scale = "none" if given and not online else "maxabs"
     tol, max_iter = (1e-7, 50) if online else (1e-6, 1000)
+    if estimator.tol == 0 and not online:
+        raise ValueError("tol = 0: no gap of 0 can be proved; must be above 0 for solver='batch'")
     return {
         "beta": None if beta == "auto" else float(beta),
         "gamma": None if gamma == "auto" else float(gamma),
@@ -158,19 +160,33 @@ def solve(estimator, problem, *, seed, n_jobs, watch):
         params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
         params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
         tunes = False
-    after = None
-    if not tunes or estimator.solver == "online":
-        after = partial(_after, estimator, problem, params)
+    tuned = None
+    if watch is not None and tunes and estimator.solver == "batch":
+        # Chosen once, so that a callback can have the model of a step without choosing again.
+        chosen = _solve(estimator, problem, params)
+        params, tuned = _as_chosen(params, chosen), chosen.tuned
+    after = partial(_after, estimator, problem, params)
     measure = ("pass", "AUC") if estimator.solver == "online" else ("step", "gap")
     told = {**params, "progress": listener(estimator, watch, *measure, after)}
     try:
         solution = _solve(estimator, problem, told)
     except StoppedByCallback as stopped:
         # The same steps once more, and no more: nobody has to be warned of that.
-        solution = _solve(estimator, problem, {**params, "max_iter": stopped.n_iter})
+        params = {**params, "max_iter": stopped.n_iter}
+        solution = _solve(estimator, problem, params)
         solution.stop = "callback"
+    solution.tuned = solution.tuned or tuned
     warn_about(solution, sum(problem.counts()), params)
     return _calibrated(estimator, problem, params, solution)
+
+
+def _as_chosen(params, solution):
+    return {
+        **params,
+        "beta": solution.beta,
+        "gamma": solution.gamma,
+        "least_squares": solution.least_squares,
+    }
 
 
 def _after(estimator, problem, params, n_iter):
@@ -279,12 +295,7 @@ def _held_out_scores(estimator, problem, params, solution):
     n_splits = min(5, *problem.counts())
     if n_splits < 2:
         raise ValueError("calibrate needs at least 2 examples of each class")
-    params = {
-        **params,
-        "beta": solution.beta,
-        "gamma": solution.gamma,
-        "least_squares": solution.least_squares,
-    }
+    params = _as_chosen(params, solution)
     weights = problem.weights
     if weights is None:
         weights = np.ones(problem.positive.size)

@@ -156,8 +156,8 @@ class OnlineRivalClassifier(RivalClassifier):
         A batch may have examples of one class only; nothing is learned before both have come.
         `scale="maxabs"` divides by the largest values so far, and what was learned with smaller
         ones stays as it is; "standard" is refused. `max_iter`, `tol` and `shuffle` are for `fit`.
-        The threshold is halfway between the mean scores of the classes. A stream begins with this
-        method: `fit` keeps no state to go on from.
+        The threshold is halfway between the mean scores of the classes. `fit` and `load` keep no
+        state to learn on from: after them a stream begins anew, with a warning.
 
         Parameters
         ----------
@@ -174,13 +174,14 @@ class OnlineRivalClassifier(RivalClassifier):
             Fitted estimator.
         """
         self._validate_params()
-        if getattr(self, "_learners", ()) is None:
-            raise ValueError(
-                "a stream cannot go on from fit or load, which keep no state to learn from: begin "
-                "it with partial_fit, on a new estimator"
-            )
         X, _, codes = self._next_batch(X, y, classes)
-        if not hasattr(self, "_learners"):
+        if getattr(self, "_learners", None) is None:
+            if hasattr(self, "_solutions"):
+                message = (
+                    "fit and load keep no state to learn on from: the stream begins anew, and what "
+                    "was learned before is forgotten"
+                )
+                warn_user(message, UserWarning)
             params = self._params(["", ""], seed=self._seed(), n_jobs=1)
             n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
             self._learners = [

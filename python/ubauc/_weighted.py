@@ -19,9 +19,18 @@ from ._problem import (
 )
 
 
-def _learns_online(estimator):
+def _learns_from_streams(estimator):
     if estimator.solver != "online":
         raise AttributeError("partial_fit is for solver='online'")
+    if estimator.calibrate is not None:
+        raise AttributeError(
+            "partial_fit has no held-out folds to calibrate by: set calibrate=None"
+        )
+    if estimator.class_weight == "balanced":
+        raise AttributeError(
+            "partial_fit cannot know the shares of the classes, as class_weight='balanced' must: "
+            "give weights by class"
+        )
     return True
 
 
@@ -54,7 +63,7 @@ class WeightedAUCClassifier(AUCClassifier):
         self._learners = None
         return self._fit(X, y, sample_weight)
 
-    @available_if(_learns_online)
+    @available_if(_learns_from_streams)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from a batch of a stream, example by example in their order.
 
@@ -78,14 +87,6 @@ class WeightedAUCClassifier(AUCClassifier):
             Fitted estimator.
         """
         self._validate_params()
-        if self.calibrate is not None:
-            raise ValueError(
-                "partial_fit has no held-out folds to calibrate by: set calibrate=None"
-            )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' is not for partial_fit; give weights by class"
-            )
         X, y, codes = self._next_batch(X, y, classes)
         weights = self._weights(sample_weight, X, y, codes)
         if getattr(self, "_learners", None) is None:
@@ -107,7 +108,9 @@ class WeightedAUCClassifier(AUCClassifier):
         """Probabilities of the classes, calibrated on held-out folds.
 
         Of two classes their order is that of `decision_function`, and so is their AUC. Of more they
-        are means over the pairs that a class is in.
+        are means over the pairs that a class is in. `predict` does not ask for them: it decides at
+        the threshold, where as many are called positive as there are, and not where a probability
+        is 1/2, which those of a rare class may never reach.
 
         Parameters
         ----------

@@ -156,6 +156,17 @@ def xgboost_objective(*, beta=0.5, temperature=0.1, balanced=True):
     -------
     objective : UnivariateBoundObjective
         Called with labels and scores, it gives gradient and Hessian; it can be pickled.
+
+    Examples
+    --------
+    >>> from xgboost import XGBClassifier
+    >>> from sklearn.datasets import make_classification
+    >>> from ubauc.metrics import roc_auc
+    >>> from ubauc.objectives import xgboost_objective
+    >>> X, y = make_classification(random_state=0)
+    >>> clf = XGBClassifier(objective=xgboost_objective(), n_estimators=5).fit(X, y)
+    >>> roc_auc(y, clf.predict(X, output_margin=True)) > 0.9
+    True
     """
     return UnivariateBoundObjective(beta=beta, temperature=temperature, balanced=balanced)
 
@@ -175,5 +186,16 @@ def lightgbm_objective(*, beta=0.5, temperature=0.1, balanced=True):
     -------
     objective : UnivariateBoundObjective
         Called with labels and scores, it gives gradient and Hessian; it can be pickled.
+
+    Examples
+    --------
+    >>> from lightgbm import LGBMClassifier
+    >>> from sklearn.datasets import make_classification
+    >>> from ubauc.metrics import roc_auc
+    >>> from ubauc.objectives import lightgbm_objective
+    >>> X, y = make_classification(random_state=0)
+    >>> clf = LGBMClassifier(objective=lightgbm_objective(), n_estimators=5, verbose=-1).fit(X, y)
+    >>> roc_auc(y, clf.predict(X, raw_score=True)) > 0.9
+    True
     """
     return UnivariateBoundObjective(beta=beta, temperature=temperature, balanced=balanced)

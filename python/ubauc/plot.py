@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.metrics import roc_curve
 from sklearn.utils import check_consistent_length
 
-from .metrics import _positive, _scores, roc_auc_ci
+from .metrics import roc_auc_ci
+from .metrics._given import positives_of, scores_of
 
 __all__ = ["ROCBand", "convergence", "roc_band", "roc_curve_display", "score_histogram"]
 
@@ -72,11 +73,23 @@ def roc_band(y_true, y_score, *, level=0.95, pos_label=None):
     -------
     band : ROCBand
         Not drawn; ``band.auc`` is what `ubauc.metrics.roc_auc_ci` answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ubauc.plot import roc_band
+    >>> y = np.arange(1000) % 2
+    >>> band = roc_band(y, np.arange(1000) + 300 * y)
+    >>> bool((band.lower <= band.upper).all())
+    True
+    >>> half = np.searchsorted(band.at, 0.5)  # a false positive rate of 1/2
+    >>> round(float(band.lower[half]), 2), round(float(band.upper[half]), 2)
+    (0.67, 0.93)
     """
     if not 0 < level < 1:
         raise ValueError(f"level = {level!r}: must be above 0 and below 1")
     check_consistent_length(y_true, y_score)
-    positive, scores = _positive(y_true, pos_label), _scores(y_score)
+    positive, scores = positives_of(y_true, pos_label), scores_of(y_score)
     auc = roc_auc_ci(positive, scores)
     fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
     share = np.log(2 / (1 - np.sqrt(level))) / 2
@@ -113,6 +126,13 @@ def roc_curve_display(y_true, y_score, *, level=0.95, pos_label=None, name=None,
     -------
     band : ROCBand
         With ``ax_``, ``line_`` and ``band_``.
+
+    Examples
+    --------
+    >>> from ubauc.plot import roc_curve_display
+    >>> band = roc_curve_display([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], name="scorer")
+    >>> band.line_.get_label()
+    'scorer: AUC 0.7500 [0.0570, 1.0000]'
     """
     band = roc_band(y_true, y_score, level=level, pos_label=pos_label)
     ax = _axes(ax)
@@ -151,9 +171,16 @@ def score_histogram(y_true, y_score, *, bins=50, threshold=None, pos_label=None,
     -------
     ax : matplotlib.axes.Axes
         With two histograms, the negative class first.
+
+    Examples
+    --------
+    >>> from ubauc.plot import score_histogram
+    >>> ax = score_histogram([0, 0, 1, 1], [-0.9, 0.2, -0.1, 0.8], bins=4, threshold=0.0)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['negative (2)', 'positive (2)', 'threshold']
     """
     check_consistent_length(y_true, y_score)
-    positive, scores = _positive(y_true, pos_label), _scores(y_score)
+    positive, scores = positives_of(y_true, pos_label), scores_of(y_score)
     if not np.isfinite(scores).all():
         raise ValueError("scores that are not finite have no histogram")
     if positive.all() or not positive.any():
@@ -189,6 +216,16 @@ def convergence(estimator, *, what=None, ax=None):
     -------
     ax : matplotlib.axes.Axes
         With a line for each pair of classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from ubauc import UBAUCClassifier
+    >>> from ubauc.plot import convergence
+    >>> X, y = make_classification(random_state=0)
+    >>> ax = convergence(UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, y))
+    >>> ax.get_ylabel(), ax.get_yscale(), len(ax.lines)
+    ('Gap', 'log', 1)
     """
     traces = getattr(estimator, "trace_", estimator)
     traces = [traces] if isinstance(traces, dict) else list(traces)

@@ -218,3 +218,22 @@ fn the_average_goes_to_the_saddle_point() {
     assert!((0.0..1e-3).contains(&above), "{above:e}");
     assert!(close(&scalars, &[a, b, b - a], 1e-2), "{scalars:?}");
 }
+
+#[test]
+fn a_stream_widens_its_bounds_and_never_narrows_them() {
+    let params = SolamParams::default();
+    let mut learner = Solam::new(1, 0.0, &params).unwrap();
+    let mut known = Solam::new(1, 3.0, &params).unwrap();
+    learner.widen(3.0).unwrap();
+    learner.widen(2.0).unwrap();
+    assert_eq!(learner.bound, known.bound);
+    for (t, x) in [3.0, -1.0, 2.0, 0.5, -3.0].into_iter().enumerate() {
+        for solam in [&mut learner, &mut known] {
+            solam.learn(Row::Dense(&[x]), t % 2 == 0);
+        }
+    }
+    assert_eq!(Online::weights(&learner), Online::weights(&known));
+    for wrong in [f64::NAN, -1.0, f64::INFINITY] {
+        assert!(learner.widen(wrong).is_err(), "{wrong}");
+    }
+}

@@ -1,0 +1,153 @@
+"""AUC, whole and in part."""
+
+import json
+from typing import NamedTuple
+
+from joblib import effective_n_jobs
+from sklearn.utils import check_consistent_length
+
+from .. import _core
+from ._given import given, scores_of
+
+
+class AUCInterval(NamedTuple):
+    """AUC with its 95 % interval."""
+
+    auc: float
+    low: float
+    high: float
+    variance: float
+    n_pos: int
+    n_neg: int
+    ties: int | None
+
+
+def interval(found):
+    low, high = found["ci95"]
+    return AUCInterval(
+        found["auc"],
+        low,
+        high,
+        found["variance"],
+        found["n_pos"],
+        found["n_neg"],
+        found.get("ties"),
+    )
+
+
+def roc_auc(y_true, y_score, *, sample_weight=None, pos_label=None, n_jobs=None):
+    """Area under the ROC curve.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores; not NaN.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights, at least 0.
+    pos_label : scalar or str, default=None
+        The positive class; the larger of two if None.
+    n_jobs : int, default=None
+        Threads. None is 1, and -1 one for each core.
+
+    Returns
+    -------
+    auc : float
+        The probability that a positive scores above a negative, a tie counted one half.
+
+    Examples
+    --------
+    >>> from ubauc.metrics import roc_auc
+    >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    return roc_auc_ci(
+        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, n_jobs=n_jobs
+    ).auc
+
+
+def roc_auc_ci(y_true, y_score, *, sample_weight=None, pos_label=None, n_jobs=None):
+    """Area under the ROC curve with DeLong's variance and 95 % interval.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores; not NaN.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights, at least 0; the variance is then the linearised one.
+    pos_label : scalar or str, default=None
+        The positive class; the larger of two if None.
+    n_jobs : int, default=None
+        Threads. None is 1, and -1 one for each core.
+
+    Returns
+    -------
+    found : AUCInterval
+        ``auc``, ``low``, ``high``, ``variance``, ``n_pos``, ``n_neg``, and ``ties``, the tied pairs
+        of opposite classes (None with weights).
+
+    Examples
+    --------
+    >>> from ubauc.metrics import roc_auc_ci
+    >>> found = roc_auc_ci([0, 0, 1, 0, 1], [0.1, 0.4, 0.35, 0.2, 0.8])
+    >>> found.auc, found.n_pos, found.ties
+    (0.8333333333333334, 2, 0)
+    >>> found.low < found.auc <= found.high
+    True
+    """
+    scores, positive = given(y_true, y_score, pos_label)
+    threads = effective_n_jobs(n_jobs)
+    if sample_weight is None:
+        return interval(json.loads(_core.auc(scores, positive, threads)))
+    check_consistent_length(scores, sample_weight)
+    weights = scores_of(sample_weight)
+    return interval(json.loads(_core.weighted_auc(scores, positive, weights, threads)))
+
+
+def partial_auc(
+    y_true,
+    y_score,
+    *,
+    max_fpr=None,
+    min_tpr=None,
+    standardised=True,
+    pos_label=None,
+    n_jobs=None,
+):
+    """Area under a part of the ROC curve.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores; not NaN.
+    max_fpr : float, default=None
+        Count false positive rates from 0 to this one, in (0, 1].
+    min_tpr : float, default=None
+        Count true positive rates from this one, in [0, 1), to 1. One of the two must be given.
+    standardised : bool, default=True
+        McClish's scale, ½ for chance and 1 for a perfect scorer; otherwise the area itself.
+    pos_label : scalar or str, default=None
+        The positive class; the larger of two if None.
+    n_jobs : int, default=None
+        Threads. None is 1, and -1 one for each core.
+
+    Returns
+    -------
+    auc : float
+        The partial AUC.
+
+    Examples
+    --------
+    >>> from ubauc.metrics import partial_auc
+    >>> partial_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5, standardised=False)
+    0.25
+    """
+    scores, positive = given(y_true, y_score, pos_label)
+    threads = effective_n_jobs(n_jobs)
+    raw, standard = _core.partial_auc(scores, positive, max_fpr, min_tpr, threads)
+    return standard if standardised else raw

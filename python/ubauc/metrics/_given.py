@@ -1,0 +1,42 @@
+"""Labels and scores as the library takes them."""
+
+import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def positives_of(y_true, pos_label):
+    """The positive examples as a boolean array."""
+    y_true = column_or_1d(y_true)
+    if pos_label is not None:
+        return np.ascontiguousarray(y_true == pos_label)
+    if y_true.dtype == bool:
+        return np.ascontiguousarray(y_true)
+    if y_true.dtype.kind in "iuf" and y_true.size:
+        # Two passes in place of a sort.
+        low, high = y_true.min(), y_true.max()
+        positive = y_true == high
+        if np.isfinite([low, high]).all() and (positive | (y_true == low)).all():
+            # One class: the library says so, unless the class can be guessed.
+            return np.ascontiguousarray(positive if low < high else y_true > 0)
+    if not y_true.size:
+        return np.zeros(0, dtype=bool)
+    check_classification_targets(y_true)
+    classes = np.unique(y_true)
+    if classes.size > 2:
+        raise ValueError(
+            f"y_true has {classes.size} classes: name the positive one, pos_label, or use hand_till"
+        )
+    return np.ascontiguousarray(y_true == classes[-1])
+
+
+def scores_of(y_score):
+    """Scores, or weights, as a contiguous array."""
+    scores = column_or_1d(y_score)
+    return np.require(scores, dtype=np.float64, requirements=["C", "ALIGNED"])
+
+
+def given(y_true, y_score, pos_label):
+    """Both, of one length."""
+    check_consistent_length(y_true, y_score)
+    return scores_of(y_score), positives_of(y_true, pos_label)
