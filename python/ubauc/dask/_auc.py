@@ -18,7 +18,8 @@ import numpy as np
 from dask.delayed import delayed
 
 from .. import _core
-from ..metrics import StreamingAUC, _interval
+from ..metrics import StreamingAUC
+from ..metrics._auc import interval
 
 __all__ = ["roc_auc", "roc_auc_ci"]
 
@@ -150,7 +151,7 @@ def _exact(rounds, parts, pos_label):
         moves = rounds.tasks("move", _range_of, moves)
         moves = [moves[r * len(parts) : (r + 1) * len(parts)] for r in range(len(ranges))]
         sums = rounds.gather("sum", _range_sums, list(zip(ranges, moves, strict=True)))
-    return _interval(json.loads(cut.auc(sums)))
+    return interval(json.loads(cut.auc(sums)))
 
 
 def _merged(parts, pos_label, bits):
