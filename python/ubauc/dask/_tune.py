@@ -3,10 +3,12 @@
 As `ubauc tune` does it, but for the fifth held out and logistic regression beside it: five folds,
 stratified over all partitions; a fold is left out by weights of 0, so nothing is copied, and each
 fold has its Gram matrix once. The grid is walked in a serpentine, each fit starting from its
-neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once.
+neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once. Rounds are mostly waiting,
+so that each fold and kind asks from a thread of its own.
 """
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -29,28 +31,29 @@ def tune(cluster, task, params, spent):
     gammas = grid["gammas"] if params["gamma"] is None else [params["gamma"]]
     kind = params["least_squares"]
     kinds = grid["least_squares"] if kind is None else [kind]
-    judged = {}
-    for fold in range(FOLDS):
+    walk = list(serpentine(betas, gammas))
+
+    def judge(fold, kind):
+        """Every point of the grid on one fold."""
         left_out = without(task, fold)
-        for kind in kinds:
-            rounds = Rounds(cluster.partitions, left_out)
-            spent.append(rounds)
-            try:
-                told = {**params, "least_squares": kind, "progress": None}
-                asked = _core.Rounds(rounds, cluster.cols, told)
-                for beta, gamma in serpentine(betas, gammas):
-                    found = asked.fit(beta, gamma, COARSE, None)
-                    auc = held_out_auc(cluster, left_out, found["weights"])
-                    collapsed = found["collapsed"] or not found["weights"].any()
-                    judged.setdefault((kind, beta, gamma), []).append(
-                        (auc, found["tied"], collapsed)
-                    )
-            finally:
-                rounds.close()
-    points = [
-        (beta, gamma, kind, [auc for auc, *_ in folds], any(c for *_, c in folds))
-        for (kind, beta, gamma), folds in judged.items()
-    ]
+        rounds = Rounds(cluster.partitions, left_out)
+        spent.append(rounds)
+        try:
+            told = {**params, "least_squares": kind, "progress": None}
+            asked = _core.Rounds(rounds, cluster.cols, told)
+            return [_judged(cluster, left_out, asked.fit(*at, COARSE, None)) for at in walk]
+        finally:
+            rounds.close()
+
+    tasks = [(fold, kind) for kind in kinds for fold in range(FOLDS)]
+    with ThreadPoolExecutor(len(tasks)) as threads:
+        judged = list(threads.map(lambda of: judge(*of), tasks))
+    points = []
+    for of_kind, kind in enumerate(kinds):
+        folds = judged[of_kind * FOLDS : (of_kind + 1) * FOLDS]
+        for (beta, gamma), found in zip(walk, zip(*folds, strict=True), strict=True):
+            aucs, collapsed = zip(*found, strict=True)
+            points.append((beta, gamma, kind, list(aucs), any(collapsed)))
     chosen, told = _core.choose_point(points)
     if chosen is None:
         beta = max(betas)
@@ -71,6 +74,12 @@ def serpentine(betas, gammas):
     gammas = sorted(gammas, reverse=True)
     for turn, beta in enumerate(sorted(betas, reverse=True)):
         yield from ((beta, gamma) for gamma in (gammas if turn % 2 == 0 else gammas[::-1]))
+
+
+def _judged(cluster, task, found):
+    """The AUC of the fold left out, and whether the model has collapsed."""
+    auc = held_out_auc(cluster, task, found["weights"])
+    return auc, found["collapsed"] or not found["weights"].any()
 
 
 def held_out_auc(cluster, task, weights):

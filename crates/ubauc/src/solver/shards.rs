@@ -16,6 +16,7 @@ use std::borrow::Cow;
 
 pub(crate) use local::Local;
 pub use question::{Question, Round};
+pub(crate) use select::End;
 pub use shard::Shard;
 
 use super::gram::{rank_one, unpacked};

@@ -3,6 +3,7 @@
 mod ba_ubauc; // the certified minimum
 #[cfg(feature = "bcd")]
 mod bcd; // the paper's block descent
+mod far;
 mod start; // from given weights
 
 use ubauc::data::dataset::Dataset;

@@ -44,7 +44,7 @@ use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
 use crate::objective::ubauc::{LeastSquares, Objective};
 use crate::solver::given::check_rows_given;
-use crate::solver::shards::{Balance, Shards};
+use crate::solver::shards::{Balance, End, Shards};
 use crate::solver::threshold::TIED;
 use crate::{Error, Result};
 use newton::System;
@@ -543,9 +543,11 @@ impl<'s, 'a> Solver<'s, 'a> {
         }
         // Sums that were kept up step by step are made anew.
         self.shards.place(&self.w);
-        let ((b, square), mut lambda, mut scores) = self
-            .shards
-            .residuals_and_threshold(params.intercept, self.lambda)?;
+        let End {
+            residuals: (b, square),
+            mut lambda,
+            mut scores,
+        } = self.shards.end(params.intercept, self.lambda)?;
         let middle = 0.5 * (lambda[0] + lambda[1]);
         let (hinge, tied) = self.shards.hinge_and_near(middle, TIED)?;
         let norm = dot(&self.w, &self.w);

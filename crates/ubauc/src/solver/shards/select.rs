@@ -15,20 +15,29 @@ const TOGETHER: u64 = 2047;
 /// z_i that may be brought here.
 const FEW: usize = 4096;
 
+/// What there is to know of z when all is done.
+pub(crate) struct End {
+    /// b and Σ s v (y − z − b)², as [`Shards::residuals`] has them.
+    pub(crate) residuals: (f64, f64),
+    /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊.
+    pub(crate) lambda: [f64; 2],
+    /// All z, unless they are far.
+    pub(crate) scores: Vec<f64>,
+}
+
 impl Shards<'_> {
-    /// b and the squares as [`Shards::residuals`] has them, and the closed interval of λ that minimise
-    /// Σ s_i [y_i(λ − z_i)]₊ at the current z; `guess` is about where. And all z, unless they are far.
-    pub(crate) fn residuals_and_threshold(
-        &mut self,
-        intercept: bool,
-        guess: f64,
-    ) -> Result<((f64, f64), [f64; 2], Vec<f64>)> {
+    /// At the current z; `guess` is about where λ is.
+    pub(crate) fn end(&mut self, intercept: bool, guess: f64) -> Result<End> {
         if !self.far() {
             let residuals = self.residuals(intercept)?;
             let scores = self.scores()?;
             let weights = self.collect(Question::Weights)?.concat();
-            let interval = threshold(&scores, &weights, self.total.pos);
-            return Ok((residuals, interval, scores));
+            let lambda = threshold(&scores, &weights, self.total.pos);
+            return Ok(End {
+                residuals,
+                lambda,
+                scores,
+            });
         }
         let keys = around(guess);
         let centre = if intercept { self.residual } else { 0.0 };
@@ -36,8 +45,11 @@ impl Shards<'_> {
         let mut answers = self.sum(questions)?;
         let counts = answers.split_off(answers.len() - 2 * keys.len());
         let residuals = self.about(&answers, centre, intercept, Question::Residuals)?;
-        let interval = self.select(keys, counts)?;
-        Ok((residuals, interval, Vec::new()))
+        Ok(End {
+            residuals,
+            lambda: self.select(keys, counts)?,
+            scores: Vec::new(),
+        })
     }
 
     /// From the weights and numbers of z at or above each of these keys.
@@ -170,7 +182,7 @@ mod tests {
             let far = Far(vec![part(0..cut), part(cut..n)]);
             let mut shards = Shards::new(Box::new(far), 1, LeastSquares::Plain).unwrap();
             shards.place(&[1.0]);
-            let (_, found, _) = shards.residuals_and_threshold(false, guess).unwrap();
+            let found = shards.end(false, guess).unwrap().lambda;
             let expected = threshold(&z, &weights, shards.total.pos);
             prop_assert_eq!(found, expected);
         }

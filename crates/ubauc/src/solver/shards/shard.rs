@@ -140,96 +140,108 @@ impl Shard {
             }
             Q::Commit => self.u.copy_from_slice(&self.fresh),
             Q::Prepare { beta, sigma } => self.prepare(*beta, *sigma),
-            Q::Totals => out.extend(self.totals(rows)),
-            Q::SquareSum => self.weighted_sum(rows, |weight, _| weight, out),
-            Q::Target => self.weighted_sum(rows, f64::copysign, out),
-            Q::Gram => {
-                let mut gram = Gram::new(self.cols);
-                self.add_gram(rows, &mut gram);
-                out.extend(gram.packed());
-            }
-            Q::Balance {
-                sigma,
-                slope,
-                lambdas,
-            } => self.balance(*sigma, *slope, lambdas, out),
             Q::Multipliers {
                 lambda,
                 sigma,
                 keep,
             } => self.multipliers(rows, *lambda, *sigma, *keep, out),
-            Q::Residuals(c) => {
-                out.extend(self.squares(&self.z, |y, z| y - z - c));
-            }
-            Q::Spread(c) => out.extend(self.squares(&self.z, |_, z| z - c)),
-            Q::Along(c) => out.extend(self.squares(&self.dz, |_, dz| dz - c)),
-            Q::Gradient(b) => self.gradient(rows, *b, out),
-            Q::ActiveSum => {
-                let sum = zeros(out, self.cols);
-                for row in self.active_rows(rows) {
-                    row.add_to(1.0, sum);
-                }
-            }
-            Q::ActiveGram => {
+            Q::Product(p) => self.product(rows, p, out),
+            Q::Gram | Q::ActiveGram => {
                 let mut gram = Gram::new(self.cols);
-                self.add_active_gram(rows, &mut gram);
+                match question {
+                    Q::Gram => self.add_gram(rows, &mut gram),
+                    _ => self.add_active_gram(rows, &mut gram),
+                }
                 out.extend(gram.packed());
             }
+            Q::SquareSum => self.weighted_sum(rows, |weight, _| weight, out),
+            Q::Target => self.weighted_sum(rows, f64::copysign, out),
+            Q::Gradient(b) => self.gradient(rows, *b, out),
+            Q::ActiveSum => self.active_sum(rows, out),
             Q::ActiveProduct(p) => self.active_product(rows, p, out),
-            Q::Product(p) => self.product(rows, p, out),
-            Q::SquareDiagonal => {
-                let (signed, factors) = (&self.signed, self.factors);
-                let diagonal = zeros(out, self.cols);
-                for (i, &signed) in self.span.clone().zip(signed) {
-                    let weight = square_weight(factors, signed);
-                    if weight != 0.0 {
-                        add_squares(weight, self.row(rows, i), diagonal);
-                    }
+            Q::SquareDiagonal => self.square_diagonal(rows, out),
+            Q::ActiveDiagonal => self.active_diagonal(rows, out),
+            Q::ActiveRows => self.active_rows(rows).for_each(|row| write_row(row, out)),
+            Q::Totals | Q::Ranges | Q::Scale(_) => self.about_rows(rows, question, out),
+            _ => self.about_numbers(question, out),
+        }
+    }
+
+    /// What does not need the solver's numbers.
+    fn about_rows(&self, rows: &Rows, question: &Question, out: &mut Vec<f64>) {
+        match question {
+            Question::Ranges => {
+                for range in scale::ranges(self.weighted(rows), self.cols) {
+                    out.extend([range.min, range.max, range.stored as f64, range.weight]);
                 }
             }
-            Q::ActiveDiagonal => {
-                let diagonal = zeros(out, self.cols);
-                for row in self.active_rows(rows) {
-                    add_squares(1.0, row, diagonal);
-                }
+            Question::Scale(pass) => {
+                let sums = zeros(out, pass.width() * self.cols);
+                pass.add(self.weighted(rows), sums);
             }
+            _ => out.extend(self.totals(rows)),
+        }
+    }
+
+    /// What does not need the features.
+    fn about_numbers(&self, question: &Question, out: &mut Vec<f64>) {
+        use Question as Q;
+        match question {
+            Q::Balance {
+                sigma,
+                slope,
+                lambdas,
+            } => self.balance(*sigma, *slope, lambdas, out),
+            Q::Residuals(c) => out.extend(self.squares(&self.z, |y, z| y - z - c)),
+            Q::Spread(c) => out.extend(self.squares(&self.z, |_, z| z - c)),
+            Q::Along(c) => out.extend(self.squares(&self.dz, |_, dz| dz - c)),
             Q::Hinge(lambda) => {
                 let hinge = |z: f64, signed: f64, _| [(signed * (lambda - z)).max(0.0)];
                 out.extend(sums([&self.z, &self.signed, &self.signed], hinge));
             }
             Q::Near { lambda, margin } => {
-                let rows = self.z.iter().zip(&self.signed);
-                let near = |(z, s): &(&f64, &f64)| (**z - lambda).abs() <= *margin && **s != 0.0;
-                out.push(rows.filter(near).count() as f64);
+                let near = |(z, _): &(f64, f64)| (z - lambda).abs() <= *margin;
+                out.push(self.with_say().filter(near).count() as f64);
             }
             Q::Above(lambdas) => self.above(lambdas, out),
             Q::Between { low, high } => {
-                let with_say = self.z.iter().zip(&self.signed).filter(|(_, s)| **s != 0.0);
-                let between = with_say.filter(|(z, _)| *z >= low && *z < high);
-                let mut found: Vec<(f64, f64)> = between.map(|(z, s)| (*z, s.abs())).collect();
+                let between = self.with_say().filter(|(z, _)| z >= low && z < high);
+                let mut found: Vec<(f64, f64)> = between.collect();
                 found.sort_by(|a, b| a.0.total_cmp(&b.0));
                 for equal in found.chunk_by(|a, b| a.0 == b.0) {
                     out.extend([equal[0].0, equal.iter().map(|(_, s)| s).sum()]);
                 }
             }
-            Q::ActiveRows => {
-                for row in self.active_rows(rows) {
-                    write_row(row, out);
-                }
-            }
-            Q::Scores => out.extend_from_slice(&self.z),
             Q::Weights => out.extend(self.signed.iter().map(|s| s.abs())),
-            Q::Ranges => {
-                let ranges = scale::ranges(self.weighted(rows), self.cols);
-                for range in ranges {
-                    out.extend([range.min, range.max, range.stored as f64, range.weight]);
-                }
-            }
-            Q::Scale(pass) => {
-                let sums = zeros(out, pass.width() * self.cols);
-                pass.add(self.weighted(rows), sums);
+            _ => out.extend_from_slice(&self.z),
+        }
+    }
+
+    /// z_i and s_i of the rows with a say.
+    fn with_say(&self) -> impl Iterator<Item = (f64, f64)> {
+        let rows = self.z.iter().zip(&self.signed);
+        rows.filter(|(_, s)| **s != 0.0).map(|(z, s)| (*z, s.abs()))
+    }
+
+    fn active_sum(&self, rows: &Rows, out: &mut Vec<f64>) {
+        let sum = zeros(out, self.cols);
+        self.active_rows(rows).for_each(|row| row.add_to(1.0, sum));
+    }
+
+    fn square_diagonal(&self, rows: &Rows, out: &mut Vec<f64>) {
+        let diagonal = zeros(out, self.cols);
+        for (i, &signed) in self.span.clone().zip(&self.signed) {
+            let weight = square_weight(self.factors, signed);
+            if weight != 0.0 {
+                add_squares(weight, self.row(rows, i), diagonal);
             }
         }
+    }
+
+    fn active_diagonal(&self, rows: &Rows, out: &mut Vec<f64>) {
+        let diagonal = zeros(out, self.cols);
+        self.active_rows(rows)
+            .for_each(|row| add_squares(1.0, row, diagonal));
     }
 
     #[inline]
@@ -471,11 +483,11 @@ impl Shard {
     fn above(&self, lambdas: &[f64], out: &mut Vec<f64>) {
         let sums = zeros(out, 2 * lambdas.len());
         let (weights, numbers) = sums.split_at_mut(lambdas.len());
-        for (z, s) in self.z.iter().zip(&self.signed) {
+        for (z, s) in self.with_say() {
             // The last λ that z reaches; all before it are reached too.
-            let reached = lambdas.partition_point(|lambda| lambda <= z);
-            if reached > 0 && *s != 0.0 {
-                weights[reached - 1] += s.abs();
+            let reached = lambdas.partition_point(|lambda| *lambda <= z);
+            if reached > 0 {
+                weights[reached - 1] += s;
                 numbers[reached - 1] += 1.0;
             }
         }
