@@ -87,8 +87,11 @@ class Rounds:
         self.bytes_received = 0
         self.largest = 0
         self.replayed = 0
+        self.stopped = False
 
     def __call__(self, questions):
+        if self.stopped:
+            raise RuntimeError("the fit was stopped")
         answers = self._ask("round", None, questions, None)
         lost = [k for k, found in enumerate(answers) if found is None]
         tries = 0

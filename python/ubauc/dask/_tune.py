@@ -3,8 +3,8 @@
 As `ubauc tune` does it, but for the fifth held out and logistic regression beside it: five folds,
 stratified over all partitions; a fold is left out by weights of 0, so nothing is copied, and each
 fold has its Gram matrix once. The grid is walked in a serpentine, each fit starting from its
-neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once. Rounds are mostly waiting,
-so that each fold and kind asks from a thread of its own.
+neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once. Rounds are mostly
+waiting, so that each fold and kind asks from a thread of its own.
 """
 
 import json
@@ -47,7 +47,13 @@ def tune(cluster, task, params, spent):
 
     tasks = [(fold, kind) for kind in kinds for fold in range(FOLDS)]
     with ThreadPoolExecutor(len(tasks)) as threads:
-        judged = list(threads.map(lambda of: judge(*of), tasks))
+        try:
+            judged = list(threads.map(lambda of: judge(*of), tasks))
+        except BaseException:
+            # One has failed, or the user has had enough: the others need not go on.
+            for rounds in spent:
+                rounds.stopped = True
+            raise
     points = []
     for of_kind, kind in enumerate(kinds):
         folds = judged[of_kind * FOLDS : (of_kind + 1) * FOLDS]

@@ -1,8 +1,8 @@
 """Partitions on the workers that hold them, and what is done with each where it is.
 
-A task goes to the worker that holds its partition and nowhere else: Dask would otherwise carry small
-partitions to idle workers, and what a worker remembers of them would be missed there. Should the
-worker be gone, the task would wait for it; so while the client waits it looks whether all are
+A task goes to the worker that holds its partition and nowhere else: Dask would otherwise carry
+small partitions to idle workers, and what a worker remembers of them would be missed there. Should
+the worker be gone, the task would wait for it; so while the client waits it looks whether all are
 there, and asks again without naming a worker. Dask loads the partition anew, wherever it likes, and
 that is its home from then on.
 """

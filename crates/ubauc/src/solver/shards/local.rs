@@ -49,11 +49,10 @@ impl<'a> Local<'a> {
             .collect()
     }
 
-    /// A sum of matrices. Groups of shards have one each, as many as the data are worth.
-    fn matrix(&self, add: impl Fn(&Shard, &Rows, &mut Gram) + Sync) -> Vec<f64> {
+    /// A sum of matrices. Groups of shards have one each, at most so many.
+    fn matrix(&self, most: usize, add: impl Fn(&Shard, &Rows, &mut Gram) + Sync) -> Vec<f64> {
         let (rows, d) = (self.rows, self.rows.cols());
-        let worth = (rows.stored() * 3 / 2).checked_div(d * d).unwrap_or(0);
-        let groups = worth.clamp(1, MAX_GRAMS).min(self.shards.len());
+        let groups = most.clamp(1, MAX_GRAMS).min(self.shards.len());
         let size = self.shards.len().div_ceil(groups);
         let parts: Vec<Vec<f64>> = self
             .shards
@@ -66,6 +65,22 @@ impl<'a> Local<'a> {
             .collect();
         add_all(parts)
     }
+
+    /// As many matrices as the rows are worth.
+    fn gram(&self) -> Vec<f64> {
+        let d = self.rows.cols();
+        let worth = (self.rows.stored() * 3 / 2).checked_div(d * d);
+        self.matrix(worth.unwrap_or(0), Shard::add_gram)
+    }
+
+    /// The same for the active rows, whose entries are multiplied with each other and little else is done.
+    fn active_gram(&self) -> Vec<f64> {
+        let (n, d) = (self.rows.len(), self.rows.cols());
+        let active: usize = self.shards.iter().map(Shard::active).sum();
+        let of_row = self.rows.stored().checked_div(n).unwrap_or(0);
+        let worth = (active * of_row * of_row).checked_div(8 * d * d);
+        self.matrix(worth.unwrap_or(0), Shard::add_active_gram)
+    }
 }
 
 impl Source for Local<'_> {
@@ -76,8 +91,8 @@ impl Source for Local<'_> {
         };
         let mut answers = add_all(self.each(before));
         match matrix {
-            Some(Question::Gram) => answers.extend(self.matrix(Shard::add_gram)),
-            Some(_) => answers.extend(self.matrix(Shard::add_active_gram)),
+            Some(Question::Gram) => answers.extend(self.gram()),
+            Some(_) => answers.extend(self.active_gram()),
             None => {}
         }
         Ok(answers)

@@ -341,6 +341,10 @@ impl Shard {
         }
     }
 
+    pub(super) fn active(&self) -> usize {
+        self.active.len()
+    }
+
     pub(super) fn add_gram(&self, rows: &Rows, gram: &mut Gram) {
         for (i, &signed) in self.span.clone().zip(&self.signed) {
             gram.add(square_weight(self.factors, signed), self.row(rows, i));
