@@ -16,9 +16,11 @@ import warnings
 
 import numpy as np
 import sklearn
+from cluster import bench_dask
 from measure import CACHE, ROOT, best, measure, measure_text, seconds, svmlight_text, table
 from online import bench_endless, bench_online, bench_stream
 from package import bench_python
+from scale import bench_scale
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -225,12 +227,16 @@ BENCHMARKS = {
     "stream": bench_stream,
     "endless": bench_endless,
     "python": bench_python,
+    "dask": bench_dask,
+    "scale": bench_scale,
 }
+# Tables that are not in docs/benchmarks.md.
+PAGES = {"python": "python.md", "scale": "scale.md"}
 
 
 def write(name, text):
-    """Puts a table between its marks in docs/benchmarks.md, or on the page about Python."""
-    page = DOCS / ("python.md" if name == "python" else "benchmarks.md")
+    """Puts a table between its marks in docs/benchmarks.md, or on the page it belongs to."""
+    page = DOCS / PAGES.get(name, "benchmarks.md")
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     before, rest = page.read_text().split(begin)
     _, after = rest.split(end)

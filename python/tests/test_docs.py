@@ -68,11 +68,19 @@ def test_page(section):
             pytest.importorskip(optional)
     if "sklearn.callback" in text:
         pytest.importorskip("sklearn.callback")
+    if "ubauc.dask" in text:
+        pytest.importorskip("distributed")
     test = doctest.DocTestParser().get_doctest(text, {}, section, PAGE.name, None)
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
-def test_readme(capsys):
-    assert len(README) == 1
-    exec(README[0], {})
+def test_the_readme_has_examples():
+    assert len(README) == 2
+
+
+@pytest.mark.parametrize("text", README, ids=["local", "dask"])
+def test_readme(text, capsys):
+    if "ubauc.dask" in text:
+        pytest.importorskip("distributed")
+    exec(text, {})
     assert capsys.readouterr().out.startswith("AUC 0.")
