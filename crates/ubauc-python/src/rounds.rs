@@ -202,15 +202,16 @@ pub(crate) fn changes<'py>(
 
 /// Shards that a Python function asks.
 struct Elsewhere {
-    /// Called with a round; gives the answer of each shard, in their order.
+    /// Called with a round, and whether the answers will be added: gives the answer of each shard, in their order, or their
+    /// sum in that order.
     ask: Py<PyAny>,
 }
 
 impl Elsewhere {
-    fn each(&self, round: &Round) -> PyResult<Vec<Vec<f64>>> {
+    fn each(&self, round: &Round, add: bool) -> PyResult<Vec<Vec<f64>>> {
         Python::attach(|py| {
             let numbers = round.to_numbers().into_pyarray(py);
-            let answers = self.ask.bind(py).call1((numbers,))?;
+            let answers = self.ask.bind(py).call1((numbers, add))?;
             answers
                 .try_iter()?
                 .map(|answer| {
@@ -222,9 +223,13 @@ impl Elsewhere {
     }
 }
 
+fn raised(error: PyErr) -> ubauc::Error {
+    ubauc::Error::Rows(Box::new(error))
+}
+
 impl Source for Elsewhere {
     fn sum(&mut self, round: &Round) -> ubauc::Result<Vec<f64>> {
-        let parts = self.collect(round)?;
+        let parts = self.each(round, true).map_err(raised)?;
         let len = parts.first().map_or(0, Vec::len);
         if parts.is_empty() || parts.iter().any(|part| part.len() != len) {
             let what = "the shards answer differently: is it one version of ubauc everywhere?";
@@ -234,8 +239,7 @@ impl Source for Elsewhere {
     }
 
     fn collect(&mut self, round: &Round) -> ubauc::Result<Vec<Vec<f64>>> {
-        let failed = |error: PyErr| ubauc::Error::Rows(Box::new(error));
-        self.each(round).map_err(failed)
+        self.each(round, false).map_err(raised)
     }
 
     fn far(&self) -> bool {
@@ -293,16 +297,16 @@ impl Rounds {
                 Ok(path) => path,
                 Err(poisoned) => poisoned.into_inner(),
             };
-            let raised = Mutex::new(None);
+            let heard = Mutex::new(None);
             let tell = |p: &TracePoint| {
                 let told = self.params.tell_here((p.newton, p.objective, p.gap));
-                if let (Err(error), Ok(mut raised)) = (told, raised.lock()) {
-                    raised.get_or_insert(error);
+                if let (Err(error), Ok(mut heard)) = (told, heard.lock()) {
+                    heard.get_or_insert(error);
                 }
             };
             let fit = path.fit_from(&used, start.as_deref(), Some(&tell))?;
-            if let Ok(Some(error)) = raised.into_inner() {
-                return Err(ubauc::Error::Rows(Box::new(error)));
+            if let Ok(Some(error)) = heard.into_inner() {
+                return Err(raised(error));
             }
             let most = ubauc::tune::most_tied_of(path.examples(), self.cols);
             let collapsed = fit.tied > most;

@@ -89,7 +89,8 @@ class Rounds:
         self.replayed = 0
         self.stopped = False
 
-    def __call__(self, questions):
+    def __call__(self, questions, add):
+        """The answers in the order of the partitions, or their sum in that order."""
         if self.stopped:
             raise RuntimeError("the fit was stopped")
         answers = self._ask("round", None, questions, None)
@@ -111,6 +112,13 @@ class Rounds:
         changes = _core.changes(questions)
         if changes.size:
             self.log.append(changes)
+        if add and answers[0].nbytes > 2**20:
+            # One after the other: with many partitions there is no room for all and a copy.
+            total = np.array(answers[0])
+            for k, found in enumerate(answers[1:], start=1):
+                total += found
+                answers[k] = None
+            return [total]
         return [np.require(found, np.float64, ["C", "ALIGNED"]) for found in answers]
 
     def _ask(self, name, which, questions, log):

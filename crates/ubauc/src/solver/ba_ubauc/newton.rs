@@ -24,8 +24,14 @@ const MAX_ROUNDS: usize = 500;
 /// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
 const MAX_ACTIVE_ROWS: usize = 1500;
 
-/// Numbers of a shard that is far which may be moved for one Newton step; more are left where they are.
-const MOST_MOVED: f64 = 65536.0;
+/// Numbers for each feature that may be moved from a shard that is far for one Newton step; more stay where they are.
+const MOST_MOVED: f64 = 32.0;
+/// Where they stay, conjugate gradients go on to this part of ‖∇φ‖, and the steps are those of a factor but for rounding …
+const CLOSE: f64 = 1e-9;
+/// … or for so many rounds: then near enough must do.
+const MAX_FAR_ROUNDS: usize = 40;
+/// With more features no matrix of them is brought here from shards that are far.
+const MAX_FAR_FACTOR: f64 = 3000.0;
 
 /// Rounding may be this part of a diagonal entry of H₀ where something is to be proved.
 const CANCELLED: f64 = 1e-8;
@@ -46,7 +52,8 @@ impl Route {
         let stored = shards.stored() as f64;
         let factor = stored * stored / n / 2.0 + d * d * d;
         let products = 1000.0 * 2.0 * stored;
-        if d <= 256.0 || (factor < products && d <= 4096.0) {
+        let most = if shards.far() { MAX_FAR_FACTOR } else { 4096.0 };
+        if d <= 256.0 || (factor < products && d <= most) {
             Route::Factor
         } else {
             Route::ConjugateGradients
@@ -234,7 +241,7 @@ impl System {
                 };
                 if m == 0.0 {
                     Ok(to_dual.iter().map(|x| -x).collect())
-                } else if shards.far() && moved > MOST_MOVED {
+                } else if shards.far() && moved > MOST_MOVED * d {
                     f.by_products(shards, &point.gradient, sigma)
                 } else if woodbury < direct {
                     f.woodbury(shards, &point.gradient, sigma)
@@ -331,7 +338,8 @@ impl Factored {
             add_to(1.0, &self.times(p), &mut product);
             Ok(product)
         };
-        conjugate_gradients(&right, Enough::Gain(FORCING), precondition, product)
+        let enough = Enough::Residual(CLOSE * CLOSE * dot(&right, &right));
+        conjugate_gradients(&right, enough, MAX_FAR_ROUNDS, precondition, product)
     }
 
     fn woodbury(&self, shards: &mut Shards<'_>, gradient: &[f64], sigma: f64) -> Result<Vec<f64>> {
@@ -397,13 +405,20 @@ fn all_rows(
         add_to(ridge, p, &mut product);
         Ok(product)
     };
-    conjugate_gradients(right, enough, |r| preconditioner.apply(r), product)
+    conjugate_gradients(
+        right,
+        enough,
+        MAX_ROUNDS,
+        |r| preconditioner.apply(r),
+        product,
+    )
 }
 
 /// Solves M x = right, given products with M and with about its inverse.
 fn conjugate_gradients(
     right: &[f64],
     enough: Enough,
+    most: usize,
     precondition: impl Fn(&[f64]) -> Vec<f64>,
     mut times: impl FnMut(&[f64]) -> Result<Vec<f64>>,
 ) -> Result<Vec<f64>> {
@@ -414,7 +429,7 @@ fn conjugate_gradients(
     let mut rs = dot(&residual, &s);
     // The model ½xᵀMx − right·x, from 0 down.
     let mut model = 0.0;
-    for round in 1..=MAX_ROUNDS {
+    for round in 1..=most {
         if matches!(enough, Enough::Residual(most) if dot(&residual, &residual) <= most) {
             break;
         }
