@@ -69,8 +69,9 @@ class Partitions:
                 heard = time.monotonic()
             elif time.monotonic() - heard > PATIENCE:
                 raise gone()
-            pending = [k for k in which if asked[k].status == "pending"]
-            lost = {k: None for k in pending if there and sent[k] and sent[k] not in there}
+            # Not done yet, or done and lost before it was here.
+            missing = [k for k in which if asked[k].status in ("pending", "lost")]
+            lost = {k: None for k in missing if there and sent[k] and sent[k] not in there}
             if lost:
                 for k in lost:
                     if self.homes[k] == sent[k]:
