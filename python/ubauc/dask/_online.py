@@ -23,7 +23,7 @@ def first_step(partition, number, task, params, steps, seed):
 
 
 def epoch(partition, number, task, params, steps, state, turn, seed):
-    """One pass over a partition from weights, intercept and threshold; how many examples counted."""
+    """One pass over a partition from weights, intercept and threshold; how many rows counted."""
     positive, weights, _ = task.labels(partition, number)
     counted = positive.size if weights is None else int((weights > 0).sum())
     w, intercept, threshold, done, eta0 = state

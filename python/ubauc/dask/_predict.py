@@ -32,8 +32,9 @@ def lazily(local, method, X):
         chunks = [
             da.from_delayed(
                 chunk,
-                shape=(np.nan,) if local.classes_.size == 2 or method == "predict" else
-                (np.nan, local.classes_.size),
+                shape=(np.nan,)
+                if local.classes_.size == 2 or method == "predict"
+                else (np.nan, local.classes_.size),
                 dtype=np.float64 if method == "decision_function" else local.classes_.dtype,
             )
             for chunk in _delayed(local, method, X)

@@ -1,10 +1,11 @@
 """Partitions on the workers that hold them, and what is done with each where it is.
 
-A task goes to the worker that holds its partition and nowhere else: Dask would otherwise carry small
-partitions to idle workers, and what a worker remembers of them would be missed there. Should the
-worker be gone, the task would wait for it, and so would its result if it is lost before it was
+A task goes to the worker that holds its partition and nowhere else: Dask would otherwise carry
+small partitions to idle workers, and what a worker remembers of them would be missed there. Should
+the worker be gone, the task would wait for it, and so would a result that is lost before it was
 brought here; so while the client waits it looks whether all are there, and asks again without
-naming a worker. Dask loads the partition anew, wherever it likes, and that is its home from then on.
+naming a worker. Dask loads the partition anew, wherever it likes, and that is its home from then
+on.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from distributed import KilledWorker
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
-# Seconds between looks at who is there, and those after which a scheduler that says nothing is gone.
+# Seconds between looks at who is there, and of silence after which the scheduler is given up.
 LOOK = 0.5
 PATIENCE = 60.0
 
