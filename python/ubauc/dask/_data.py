@@ -1,10 +1,10 @@
 """Partitions: rows on the workers, from arrays, data frames and files."""
 
 import copyreg
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
 from .. import _core
 from .._base import canonical
@@ -28,7 +28,7 @@ class Partition:
     y: np.ndarray
     weight: np.ndarray | None = None
     columns: tuple | None = None
-    # Whether the rows may have fewer columns than others: those of a file end at its largest index.
+    # Whether the rows may have fewer columns than others.
     widens: bool = False
 
     def __sizeof__(self):
@@ -37,10 +37,10 @@ class Partition:
 
 def of_arrays(x, y, weight, name):
     """A partition of chunks of arrays or frames."""
-    columns = tuple(map(str, x.columns)) if hasattr(x, "columns") else None
+    columns = tuple(x.columns) if hasattr(x, "columns") else None
     try:
         if issparse(x):
-            x = canonical(x.tocsr().astype(np.float64, copy=False))
+            x = _aligned(canonical(x.tocsr().astype(np.float64, copy=False)))
         else:
             x = np.asarray(x)
             if x.ndim != 2:
@@ -48,8 +48,15 @@ def of_arrays(x, y, weight, name):
             x = np.require(x, np.float64, ["C", "ALIGNED"])
         part = _core.Part(x)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name}: {error}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from error
     return _checked(Partition(name, part, *_vectors(y, weight), columns))
+
+
+def _aligned(x):
+    """A CSR matrix whose numbers, which may have crossed the wire, lie as Rust needs them."""
+    parts = [np.require(a, None, ["C", "ALIGNED"]) for a in (x.data, x.indices, x.indptr)]
+    return csr_matrix(tuple(parts), shape=x.shape)
 
 
 def of_frame(frame, label, weight, name):
@@ -67,6 +74,16 @@ def of_svmlight(path, zero_based):
     """A partition of a file; errors name the file and the line."""
     part, y = _core.Part.read_svmlight(path, zero_based)
     return _checked(Partition(path, part, y, widens=True))
+
+
+def widened(partition, cols):
+    """The same rows with more columns, all 0: a file ends at its largest index."""
+    *numbers, last = partition.part.numbers()
+    if len(numbers) == 2:
+        values, rows = numbers
+        values = np.pad(values.reshape(rows, last), ((0, 0), (0, cols - last))).ravel()
+        numbers = values, rows
+    return replace(partition, part=_of_numbers(*numbers, cols))
 
 
 def of_parquet(path, label, weight):

@@ -76,11 +76,14 @@ class Cluster:
                     f"a worker has ubauc {part['version']}, here it is {_core.__version__}"
                 )
         self.cols = self._columns(n_features)
+        self._widen()
         classes = [part["classes"] for part in told if part["classes"].size]
         self.classes = np.unique(np.concatenate(classes)) if classes else np.array([])
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
-        self.names = told[0]["columns"]
+        names = told[0]["columns"]
+        # As scikit-learn has it: names are strings, all of them.
+        self.names = names if names and all(isinstance(name, str) for name in names) else None
 
     def _columns(self, n_features):
         widens = all(part["widens"] for part in self.about)
@@ -105,6 +108,16 @@ class Cluster:
                 )
         return first["shape"][1]
 
+    def _widen(self):
+        """Give partitions of fewer columns the others, on the workers."""
+        futures = self.partitions.futures
+        for k, part in enumerate(self.about):
+            if part["shape"][1] < self.cols:
+                key = f"{futures[k].key}-widened"
+                args = futures[k], self.cols
+                futures[k] = self.client.submit(_data.widened, *args, key=key, pure=False)
+                self.partitions.homes[k] = None
+
     def _counts(self, what):
         """Of each partition, examples of each class."""
         counts = np.zeros((len(self.about), self.classes.size), dtype=np.int64)
@@ -126,17 +139,19 @@ class Cluster:
 
 def current(client):
     """The client given, or the one that is there."""
-    if client is not None:
-        return client
-    from distributed import get_client
+    if client is None:
+        from distributed import get_client
 
-    try:
-        return get_client()
-    except ValueError:
-        raise ValueError(
-            "no Dask client: start one with `from dask.distributed import Client; Client()`, or "
-            "give client="
-        ) from None
+        try:
+            client = get_client()
+        except ValueError:
+            raise ValueError(
+                "no Dask client: start one with `from dask.distributed import Client; Client()`, "
+                "or give client="
+            ) from None
+    if client.asynchronous:
+        raise TypeError("the Dask client is asynchronous, and a fit waits: use one that is not")
+    return client
 
 
 def fit_pairs(estimator, cluster):
