@@ -197,7 +197,7 @@ def test_many_active_rows_are_left_where_they_are(client):
     random = np.random.default_rng(1)
     y = (random.random(1500) < 0.3).astype(int)
     X = random.normal(size=(1500, 400)) + 0.1 * y[:, None] * np.linspace(0, 1, 400)
-    fitted = check(client, X, y, (500, 500, 500), beta=0.1, gamma=0.1)
+    fitted = check(client, X, y, (500, 500, 500), beta=0.1, gamma=0.1, tol=1e-13)
     assert min(fitted.trace_["active"]) > 65536 / 400
 
 
@@ -318,12 +318,12 @@ def test_what_is_wrong_with_rows(client):
     fit = DaskUBAUCClassifier(client, **GIVEN).fit
     broken = X.copy()
     broken[600, 3] = np.nan
-    with pytest.raises(ValueError, match="partition 1: .*row 10[01].*nan|partition 1: .*NaN"):
+    with pytest.raises(ValueError, match="partition 1: "):
         fit(in_chunks(broken, y, (500, 400))[0], labels)
     with pytest.raises(ValueError, match="X has 900 rows, but y has 899"):
         fit(rows, labels[:-1])
     with pytest.raises(ValueError, match="2 chunks of rows, but y has 1"):
-        fit(rows, unknown(labels).rechunk(-1) if False else unknown(da.from_array(y, chunks=900)))
+        fit(rows, unknown(da.from_array(y, chunks=900)))
     with pytest.raises(TypeError, match="X is a ndarray.*dask array.*UBAUCClassifier"):
         fit(X, y)
     with pytest.raises(TypeError, match="y is a ndarray"):
@@ -340,7 +340,7 @@ def test_what_is_wrong_with_rows(client):
     weights[700] = -1
     with pytest.raises(ValueError, match="partition 1: weight of row 200 is -1.0"):
         fit(rows, labels, da.from_array(weights, chunks=((500, 400),)))
-    with pytest.raises(ValueError, match="all sample weights are zero|no examples"):
+    with pytest.raises(ValueError, match="all sample weights are zero"):
         fit(rows, labels, da.zeros(900, chunks=((500, 400),)))
 
 
@@ -368,7 +368,9 @@ def test_what_is_wrong_with_labels(client):
         fit(X[:, 0])
     mixed = y.astype(object)
     mixed[:500] = np.where(y[:500] == 1, "yes", "no")
-    with pytest.raises((TypeError, ValueError), match="partition 1.*partition 0|numbers.*strings"):
+    with pytest.raises(
+        (TypeError, ValueError), match="numbers in partition 1, but no numbers in partition 0"
+    ):
         fit(mixed)
     empty = da.zeros((0, 7), chunks=(0, 7))
     with pytest.raises(ValueError, match="no examples"):
@@ -385,16 +387,13 @@ def unknown(array):
 
 def test_columns_that_differ(client):
     X, y = problem()
-    blocks = [da.from_array(X[:500]), da.from_array(X[500:, :6])]
-    lazy = da.concatenate([unknown(blocks[0]), unknown(blocks[1])[:, [*range(6), 0]]])
-    narrow = lazy.map_blocks(six_columns, dtype=float, chunks=lazy.chunks)
-    labels = unknown(da.from_array(y, chunks=((500, 400),)))
+    # Seven columns, they say.
+    blocks = [dask.delayed(X[:500]), dask.delayed(X[500:, :6])]
+    shapes = [(500, 7), (400, 7)]
+    rows = [da.from_delayed(b, s, dtype=float) for b, s in zip(blocks, shapes, strict=True)]
+    labels = da.from_array(y, chunks=((500, 400),))
     with pytest.raises(ValueError, match="partition 1 has 6 columns, but partition 0 has 7"):
-        DaskUBAUCClassifier(client, **GIVEN).fit(narrow, labels)
-
-
-def six_columns(rows):
-    return rows[:, :6] if len(rows) == 400 else rows
+        DaskUBAUCClassifier(client, **GIVEN).fit(da.concatenate(rows), labels)
 
 
 def test_unknown_chunk_sizes(client):
@@ -422,8 +421,9 @@ def test_parameters_that_are_refused(client):
     rows, labels, _ = in_chunks(*problem(), (500, 400))
     with pytest.raises(ValueError, match="calibrate"):
         DaskUBAUCClassifier(client, calibrate="sigmoid").fit(rows, labels)
-    with pytest.raises(AttributeError, match="to_local"):
+    with pytest.raises(AttributeError) as raised:
         DaskUBAUCClassifier(client, solver="online").partial_fit  # noqa: B018
+    assert "to_local" in str(raised.value.__cause__)
     assert not hasattr(DaskUBAUCClassifier(client, solver="online"), "partial_fit")
     with pytest.raises(ValueError, match="beta"):
         DaskUBAUCClassifier(client, beta=-1.0).fit(rows, labels)

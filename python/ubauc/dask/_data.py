@@ -2,9 +2,11 @@
 
 import copyreg
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
+from sklearn.utils.multiclass import check_classification_targets
 
 from .. import _core
 from .._base import canonical
@@ -124,7 +126,18 @@ def _checked(partition):
     missing = missing_labels(partition.y)
     if missing.any():
         raise ValueError(f"{name}: y of row {np.flatnonzero(missing)[0]} is missing")
-    return partition
+    try:
+        check_classification_targets(partition.y)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+    return replace(partition, y=_plain(partition.y))
+
+
+def _plain(y):
+    """Labels that are numbers are stored as such."""
+    if y.dtype == object and all(isinstance(label, Real) for label in y):
+        return np.array(y.tolist())
+    return y
 
 
 def missing_labels(y):
@@ -132,7 +145,8 @@ def missing_labels(y):
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype == object:
-        return np.array([label is None or label != label for label in y], dtype=bool)
+        # Of pandas' NA nothing is known, not even whether it is itself.
+        return np.array([label is None or (label == label) is not True for label in y], dtype=bool)
     return np.zeros(y.shape, dtype=bool)
 
 

@@ -77,13 +77,25 @@ class Cluster:
                 )
         self.cols = self._columns(n_features)
         self._widen()
-        classes = [part["classes"] for part in told if part["classes"].size]
-        self.classes = np.unique(np.concatenate(classes)) if classes else np.array([])
+        self.classes = self._classes()
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
         names = told[0]["columns"]
         # As scikit-learn has it: names are strings, all of them.
         self.names = names if names and all(isinstance(name, str) for name in names) else None
+
+    def _classes(self):
+        """The labels there are, ascending: all numbers, or all of one kind."""
+        kinds = {}
+        for part in self.about:
+            if part["classes"].size:
+                is_number = part["classes"].dtype.kind in "biuf"
+                kinds.setdefault("numbers" if is_number else "names", part)
+        if len(kinds) == 2:
+            numbers, names = kinds["numbers"]["name"], kinds["names"]["name"]
+            raise ValueError(f"y has numbers in {numbers}, but no numbers in {names}")
+        classes = [part["classes"] for part in self.about if part["classes"].size]
+        return np.unique(np.concatenate(classes)) if classes else np.array([])
 
     def _columns(self, n_features):
         widens = all(part["widens"] for part in self.about)
@@ -130,6 +142,8 @@ class Cluster:
         return self.counted[:, np.searchsorted(self.classes, task.pair)]
 
     def check_classes(self):
+        if self.counts.any() and not self.counted.any():
+            raise ValueError("all sample weights are zero")
         if self.classes.size < 2:
             raise ValueError(
                 "DaskUBAUCClassifier needs examples of at least 2 classes, but the data contain "
