@@ -82,9 +82,9 @@ def watch():
     seen = []
 
     class Watched(fits.Rounds):
-        def __call__(self, questions):
+        def __call__(self, questions, add):
             start = time.perf_counter()
-            answers = super().__call__(questions)
+            answers = super().__call__(questions, add)
             seen.append(
                 {
                     "begin": start,
@@ -169,7 +169,6 @@ def wire(partitions, size, repeats):
         futures = client.map(abs, range(partitions), pure=False)
         wait(futures)
         asked = Partitions(client, futures)
-        asked.settle()
         told = {"questions": np.ones(FEATURES), "size": size}
         asked.each("probe", probe, **told)
         times = []

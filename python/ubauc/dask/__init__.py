@@ -5,7 +5,7 @@ Needs Dask: ``pip install 'ubauc[dask]'``.
 
 try:
     import dask.array
-    import dask.dataframe
+    import dask.dataframe  # noqa: F401
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError("ubauc.dask needs Dask: pip install 'ubauc[dask]'") from error

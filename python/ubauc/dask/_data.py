@@ -1,10 +1,12 @@
 """Partitions: rows on the workers, from arrays, data frames and files."""
 
 import copyreg
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
+from sklearn.utils.multiclass import check_classification_targets
 
 from .. import _core
 from .._base import canonical
@@ -28,7 +30,7 @@ class Partition:
     y: np.ndarray
     weight: np.ndarray | None = None
     columns: tuple | None = None
-    # Whether the rows may have fewer columns than others: those of a file end at its largest index.
+    # Whether the rows may have fewer columns than others.
     widens: bool = False
 
     def __sizeof__(self):
@@ -37,10 +39,10 @@ class Partition:
 
 def of_arrays(x, y, weight, name):
     """A partition of chunks of arrays or frames."""
-    columns = tuple(map(str, x.columns)) if hasattr(x, "columns") else None
+    columns = tuple(x.columns) if hasattr(x, "columns") else None
     try:
         if issparse(x):
-            x = canonical(x.tocsr().astype(np.float64, copy=False))
+            x = _aligned(canonical(x.tocsr().astype(np.float64, copy=False)))
         else:
             x = np.asarray(x)
             if x.ndim != 2:
@@ -48,8 +50,15 @@ def of_arrays(x, y, weight, name):
             x = np.require(x, np.float64, ["C", "ALIGNED"])
         part = _core.Part(x)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name}: {error}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from error
     return _checked(Partition(name, part, *_vectors(y, weight), columns))
+
+
+def _aligned(x):
+    """A CSR matrix whose numbers, which may have crossed the wire, lie as Rust needs them."""
+    parts = [np.require(a, None, ["C", "ALIGNED"]) for a in (x.data, x.indices, x.indptr)]
+    return csr_matrix(tuple(parts), shape=x.shape)
 
 
 def of_frame(frame, label, weight, name):
@@ -67,6 +76,16 @@ def of_svmlight(path, zero_based):
     """A partition of a file; errors name the file and the line."""
     part, y = _core.Part.read_svmlight(path, zero_based)
     return _checked(Partition(path, part, y, widens=True))
+
+
+def widened(partition, cols):
+    """The same rows with more columns, all 0: a file ends at its largest index."""
+    *numbers, last = partition.part.numbers()
+    if len(numbers) == 2:
+        values, rows = numbers
+        values = np.pad(values.reshape(rows, last), ((0, 0), (0, cols - last))).ravel()
+        numbers = values, rows
+    return replace(partition, part=_of_numbers(*numbers, cols))
 
 
 def of_parquet(path, label, weight):
@@ -107,7 +126,18 @@ def _checked(partition):
     missing = missing_labels(partition.y)
     if missing.any():
         raise ValueError(f"{name}: y of row {np.flatnonzero(missing)[0]} is missing")
-    return partition
+    try:
+        check_classification_targets(partition.y)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+    return replace(partition, y=_plain(partition.y))
+
+
+def _plain(y):
+    """Labels that are numbers are stored as such."""
+    if y.dtype == object and all(isinstance(label, Real) for label in y):
+        return np.array(y.tolist())
+    return y
 
 
 def missing_labels(y):
@@ -115,7 +145,8 @@ def missing_labels(y):
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype == object:
-        return np.array([label is None or label != label for label in y], dtype=bool)
+        # Of pandas' NA nothing is known, not even whether it is itself.
+        return np.array([label is None or (label == label) is not True for label in y], dtype=bool)
     return np.zeros(y.shape, dtype=bool)
 
 
@@ -146,19 +177,24 @@ def loads_of_collections(X, y, weight, token):
         for what, column in named.items():
             if column not in X.columns:
                 raise ValueError(f"{what} = {column!r}: X has no such column")
-        if isinstance(y, str):
-            y = X[y]
-        if isinstance(weight, str):
-            weight = X[weight]
-        X = X.drop(columns=list(named.values()))
-        xs = X.to_delayed()
+        if named and (isinstance(y, str) and (weight is None or isinstance(weight, str))):
+            # All of a partition together: what makes it is computed once.
+            load = delayed(of_frame, pure=False)
+            return [
+                load(part, y, weight, f"partition {k}", dask_key_name=f"ubauc-load-{token}-{k}")
+                for k, part in enumerate(X.to_delayed())
+            ]
+        y = X[y] if isinstance(y, str) else y
+        weight = X[weight] if isinstance(weight, str) else weight
+        xs = X.drop(columns=list(named.values())).to_delayed()
         rows = None
     elif isinstance(X, da.Array):
         if X.ndim != 2:
             raise ValueError(f"X has {X.ndim} dimensions, expected 2")
         if X.numblocks[1] > 1:
             X = X.rechunk({1: -1})
-        xs = list(X.to_delayed().ravel())
+        # Not optimised one by one: what X and y have in common is then computed once.
+        xs = list(X.to_delayed(optimize_graph=False).ravel())
         rows = X.chunks[0]
     else:
         raise TypeError(
@@ -189,7 +225,7 @@ def _vector(vector, what, xs, rows):
             vector = vector.rechunk({0: rows})
         if vector.ndim != 1:
             raise ValueError(f"{what} has {vector.ndim} dimensions, expected 1")
-        chunks = list(vector.to_delayed().ravel())
+        chunks = list(vector.to_delayed(optimize_graph=False).ravel())
     else:
         raise TypeError(
             f"{what} is a {type(vector).__name__}; it must be a dask array or series in chunks "

@@ -192,13 +192,15 @@ eta0, radius, average_from, random_state
     def _fit_loads(self, loads, n_features=None):
         cluster = Cluster(self.client, loads, n_features)
         cluster.check_classes()
+        solutions, cost = fit_pairs(self, cluster)
+        # All is well: until here the model, if there was one, is the old one.
         self.classes_ = cluster.classes
         self.n_features_in_ = cluster.cols
         if cluster.names is not None:
             self.feature_names_in_ = np.array(cluster.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        solutions, self.rounds_ = fit_pairs(self, cluster)
+        self.rounds_ = cost
         self._set(solutions)
         self._learners = None
         return self

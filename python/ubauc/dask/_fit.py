@@ -76,11 +76,26 @@ class Cluster:
                     f"a worker has ubauc {part['version']}, here it is {_core.__version__}"
                 )
         self.cols = self._columns(n_features)
-        classes = [part["classes"] for part in told if part["classes"].size]
-        self.classes = np.unique(np.concatenate(classes)) if classes else np.array([])
+        self._widen()
+        self.classes = self._classes()
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
-        self.names = told[0]["columns"]
+        names = told[0]["columns"]
+        # As scikit-learn has it: names are strings, all of them.
+        self.names = names if names and all(isinstance(name, str) for name in names) else None
+
+    def _classes(self):
+        """The labels there are, ascending: all numbers, or all of one kind."""
+        kinds = {}
+        for part in self.about:
+            if part["classes"].size:
+                is_number = part["classes"].dtype.kind in "biuf"
+                kinds.setdefault("numbers" if is_number else "names", part)
+        if len(kinds) == 2:
+            numbers, names = kinds["numbers"]["name"], kinds["names"]["name"]
+            raise ValueError(f"y has numbers in {numbers}, but no numbers in {names}")
+        classes = [part["classes"] for part in self.about if part["classes"].size]
+        return np.unique(np.concatenate(classes)) if classes else np.array([])
 
     def _columns(self, n_features):
         widens = all(part["widens"] for part in self.about)
@@ -105,6 +120,16 @@ class Cluster:
                 )
         return first["shape"][1]
 
+    def _widen(self):
+        """Give partitions of fewer columns the others, on the workers."""
+        futures = self.partitions.futures
+        for k, part in enumerate(self.about):
+            if part["shape"][1] < self.cols:
+                key = f"{futures[k].key}-widened"
+                args = futures[k], self.cols
+                futures[k] = self.client.submit(_data.widened, *args, key=key, pure=False)
+                self.partitions.homes[k] = None
+
     def _counts(self, what):
         """Of each partition, examples of each class."""
         counts = np.zeros((len(self.about), self.classes.size), dtype=np.int64)
@@ -117,6 +142,8 @@ class Cluster:
         return self.counted[:, np.searchsorted(self.classes, task.pair)]
 
     def check_classes(self):
+        if self.counts.any() and not self.counted.any():
+            raise ValueError("all sample weights are zero")
         if self.classes.size < 2:
             raise ValueError(
                 "DaskUBAUCClassifier needs examples of at least 2 classes, but the data contain "
@@ -126,17 +153,19 @@ class Cluster:
 
 def current(client):
     """The client given, or the one that is there."""
-    if client is not None:
-        return client
-    from distributed import get_client
+    if client is None:
+        from distributed import get_client
 
-    try:
-        return get_client()
-    except ValueError:
-        raise ValueError(
-            "no Dask client: start one with `from dask.distributed import Client; Client()`, or "
-            "give client="
-        ) from None
+        try:
+            client = get_client()
+        except ValueError:
+            raise ValueError(
+                "no Dask client: start one with `from dask.distributed import Client; Client()`, "
+                "or give client="
+            ) from None
+    if client.asynchronous:
+        raise TypeError("the Dask client is asynchronous, and a fit waits: use one that is not")
+    return client
 
 
 def fit_pairs(estimator, cluster):

@@ -3,9 +3,8 @@
 The Rust solver asks all shards the same, a few kilobytes, and adds their answers in the order of
 the partitions. A shard keeps numbers for each of its rows between rounds; they follow from what it
 was told so far, so they are a memory of the worker and no more: a worker that does not have them,
-because another one died or gave the task away, is told everything again from a log. Tasks are
-bound to a worker that is gone, and the rows come from Dask's own graph, so that a lost partition is
-loaded again by Dask (`_workers.py`).
+because another one died or gave the task away, is told everything again from a log. The rows come
+from Dask's own graph, so that a lost partition is loaded again by Dask (`_workers.py`).
 """
 
 import threading
@@ -18,6 +17,8 @@ from .. import _core
 
 # A shard that nobody has asked for this long belongs to a fit that is no more.
 FORGOTTEN = 3600.0
+# Seconds that the end of a fit may wait for workers to forget it; they do so untold, too.
+GOODBYE = 5.0
 
 
 class _Remembered:
@@ -32,6 +33,8 @@ class _Remembered:
 
 
 _remembered = {}
+# Fits that are over, and since when: a task that was late must not bring one back.
+_over = {}
 _lock = threading.Lock()
 
 
@@ -40,6 +43,10 @@ def _recall(key):
         now = time.monotonic()
         for old in [k for k, kept in _remembered.items() if now - kept.used > FORGOTTEN]:
             del _remembered[old]
+        for old in [fit for fit, since in _over.items() if now - since > FORGOTTEN]:
+            del _over[old]
+        if key[0] in _over:
+            return _Remembered()
         found = _remembered.setdefault(key, _Remembered())
         found.used = now
         return found
@@ -48,6 +55,7 @@ def _recall(key):
 def forget(fit):
     """Drop what this worker remembers of a fit."""
     with _lock:
+        _over[fit] = time.monotonic()
         for key in [key for key in _remembered if key[0] == fit]:
             del _remembered[key]
 
@@ -135,7 +143,10 @@ class Rounds:
 
     def close(self):
         """Let the workers forget this fit, if there are any left."""
+        client = self.partitions.client
+        if client.status != "running":
+            return
         try:
-            self.partitions.client.run(forget, self.fit, on_error="ignore")
+            client.run(forget, self.fit, on_error="ignore", callback_timeout=GOODBYE)
         except Exception:  # the cluster is gone: nothing is left to forget
             pass

@@ -1,25 +1,30 @@
 """Partitions on the workers that hold them, and what is done with each where it is.
 
-A task goes to the worker that holds its partition and nowhere else: Dask would otherwise carry
-small partitions to idle workers, and what a worker remembers of them would be missed there. Should
-the worker be gone, the task would wait for it; so while the client waits it looks whether all are
-there, and asks again without naming a worker. Dask loads the partition anew, wherever it likes, and
-that is its home from then on.
+A worker gets one task for all partitions that it holds, since tasks cost more than what is in them.
+It goes to that worker and nowhere else: Dask would otherwise carry small partitions to idle workers,
+and what a worker remembers of them would be missed there. Should
+the worker be gone, the task would wait for it, and so would a result that is lost before it was
+brought here; so while the client waits it looks whether all are there, and asks again without
+naming a worker. Dask loads the partition anew, wherever it likes, and that is its home from then
+on.
 """
 
+import asyncio
+import concurrent.futures
+import time
 import uuid
-from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as FutureTimeout
 
-from distributed import KilledWorker, wait
+from distributed import KilledWorker, get_worker
+from distributed.client import ClosedClientError
+from distributed.comm import CommClosedError
 
-# Seconds between looks at who is there, and those without a scheduler after which a fit gives up.
+# Seconds between looks at who is there, and of silence after which the scheduler is given up.
 LOOK = 0.5
 PATIENCE = 60.0
 
 
 class SchedulerGone(ConnectionError):
-    """The connection to the Dask scheduler is lost."""
+    """The connection to the Dask scheduler is lost, and what it knew with it."""
 
 
 class Partitions:
@@ -33,93 +38,132 @@ class Partitions:
     def __len__(self):
         return len(self.futures)
 
-    def settle(self):
+    def each(self, name, function, which=None, **told):
+        """`function(partition, number, **told)` of all partitions or some; results in order."""
+        which = list(range(len(self))) if which is None else list(which)
+        try:
+            return self._each(name, function, which, told)
+        except (concurrent.futures.CancelledError, ClosedClientError, CommClosedError) as error:
+            raise gone() from error
+        except KilledWorker as error:
+            raise RuntimeError(
+                f"a partition killed its worker again and again ({error}); most often it needs "
+                "more memory than the worker has: use smaller partitions"
+            ) from error
+
+    def _each(self, name, function, which, told):
+        # Where each was asked: other threads may find new homes meanwhile.
+        sent = {k: self.homes[k] for k in which}
+        asked = self._submit(name, function, sent, told)
+        try:
+            return self._results(name, function, which, told, sent, asked)
+        except BaseException:
+            # An error of one, or of whom is tired of waiting, is no use to the others.
+            self._cancel(asked)
+            raise
+
+    def _results(self, name, function, which, told, sent, asked):
+        results = self._bring(asked)
+        heard = time.monotonic()
+        while not concurrent.futures.wait([results], timeout=LOOK).done:
+            there = self._look()
+            if there is not None:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > PATIENCE:
+                raise gone()
+            # Not done yet, or done and lost before it was here.
+            missing = [k for k in which if asked[k][0].status in ("pending", "lost")]
+            lost = {k: None for k in missing if there and sent[k] and sent[k] not in there}
+            if lost:
+                for k in lost:
+                    if self.homes[k] == sent[k]:
+                        self.homes[k] = None
+                sent.update(lost)
+                before = {k: asked[k] for k in lost}
+                asked.update(self._submit(name, function, lost, told))
+                # Who gathers those that are lost ends with them.
+                results = self._bring(asked)
+                self._cancel(before)
+        found = results.result()
+        found = [found[asked[k][0].key][asked[k][1]] for k in which]
+        if None in self.homes:
+            self._settle()
+        return found
+
+    def keep(self, name, function, **told):
+        """The same, but the results stay where they are: futures."""
+        token = uuid.uuid4().hex
+        numbers = list(range(len(self)))
+        keys = [f"ubauc-{name}-{token}-{k}" for k in numbers]
+        return self.client.map(function, self.futures, numbers, key=keys, pure=False, **told)
+
+    def _submit(self, name, function, homes, told):
+        """For each number a future and the place of its result therein: one task a worker."""
+        token = uuid.uuid4().hex
+        groups = {}
+        for k, home in homes.items():
+            # Where no worker is named, one task must not gather partitions that lie apart.
+            groups.setdefault(k if home is None else home, []).append(k)
+        asked = {}
+        for group, numbers in groups.items():
+            future = self.client.submit(
+                together,
+                [self.futures[k] for k in numbers],
+                numbers,
+                function,
+                told,
+                key=f"ubauc-{name}-{token}-{numbers[0]}",
+                workers=[group] if isinstance(group, str) else None,
+                pure=False,
+            )
+            asked.update((k, (future, at)) for at, k in enumerate(numbers))
+        return asked
+
+    def _bring(self, asked):
+        """The results of all futures, by their keys."""
+        futures = {future.key: future for future, _ in asked.values()}
+        return self._soon(self.client.gather, futures)
+
+    def _settle(self):
         """Look where the partitions are."""
         held = self.client.who_has(self.futures)
         for k, future in enumerate(self.futures):
             holders = held.get(future.key) or ()
             self.homes[k] = min(holders) if holders else None
 
-    def each(self, name, function, which=None, **told):
-        """`function(partition, number, **told)` of all partitions or some; results in order."""
-        which = list(range(len(self))) if which is None else list(which)
-        asked = self._submit(name, function, which, told, self.homes)
-        waited = 0.0
-        while True:
-            waiting = [k for k, future in asked.items() if future.status == "pending"]
-            try:
-                wait([asked[k] for k in waiting], timeout=LOOK)
-                break
-            except (TimeoutError, FutureTimeout):
-                pass
-            except CancelledError:
-                break
-            waited = 0.0 if self.client.status == "running" else waited + LOOK
-            self._give_up_after(waited)
-            lost = self._homeless(waiting)
-            if lost:
-                again = self._submit(name, function, lost, told, {})
-                self.client.cancel([asked[k] for k in lost], force=True)
-                asked.update(again)
-                for k in lost:
-                    self.homes[k] = None
-        results = gather(self.client, [asked[k] for k in which])
-        if any(home is None for home in self.homes):
-            self.settle()
-        return results
+    def _soon(self, method, *args, **kwargs):
+        """What a method of the client gives, when it does: on the client's own thread."""
+        coroutine = method(*args, asynchronous=True, **kwargs)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.client.loop.asyncio_loop)
 
-    def keep(self, name, function, **told):
-        """The same, but the results stay where they are: futures."""
-        which = list(range(len(self)))
-        asked = self._submit(name, function, which, told, [None] * len(self))
-        return [asked[k] for k in which]
+    def _cancel(self, asked):
+        if self.client.status == "running":
+            futures = {future.key: future for future, _ in asked.values()}
+            self._soon(self.client.cancel, list(futures.values()), force=True)
 
-    def _submit(self, name, function, which, told, homes):
-        """A future for each number, all of one worker in one message."""
-        token = uuid.uuid4().hex
-        by_home = {}
-        for k in which:
-            by_home.setdefault(homes[k] if k < len(homes) and homes else None, []).append(k)
-        asked = {}
-        for home, numbers in by_home.items():
-            futures = self.client.map(
-                function,
-                [self.futures[k] for k in numbers],
-                numbers,
-                key=[f"ubauc-{name}-{token}-{k}" for k in numbers],
-                workers=None if home is None else [home],
-                pure=False,
-                **told,
-            )
-            asked.update(zip(numbers, futures, strict=True))
-        return asked
-
-    def _homeless(self, which):
-        """Those whose worker is gone."""
+    def _look(self):
+        """The workers that are there; None if the scheduler does not say."""
+        if self.client.status != "running":
+            # It forgets all futures before it tries to connect again.
+            raise gone()
         try:
-            there = self.client.nthreads()
-        except Exception:  # no answer now; the next look tells more
-            return []
-        return [k for k in which if self.homes[k] is not None and self.homes[k] not in there]
-
-    def _give_up_after(self, waited):
-        if waited >= PATIENCE or self.client.status in ("closed", "closing"):
-            raise SchedulerGone(
-                "the Dask scheduler does not answer any more, and what it knew is lost; start a "
-                "cluster and fit again"
-            )
+            return self.client.sync(self.client.scheduler.ncores, callback_timeout=LOOK)
+        except (TimeoutError, OSError):
+            return None
 
 
-def gather(client, futures):
-    """The results, in order, or an error that says what happened."""
-    try:
-        return client.gather(futures)
-    except KilledWorker as error:
-        raise RuntimeError(
-            f"a partition killed its worker again and again ({error}); most often it needs more "
-            "memory than the worker has: use smaller partitions"
-        ) from error
-    except CancelledError as error:
-        raise SchedulerGone(
-            "the Dask scheduler was lost or restarted, and what it knew with it; fit again"
-        ) from error
+def together(partitions, numbers, function, told):
+    """`function` of some partitions of one worker, on as many threads as it has."""
+    threads = min(get_worker().state.nthreads, len(numbers))
+    if threads == 1:
+        pairs = zip(partitions, numbers, strict=True)
+        return [function(partition, number, **told) for partition, number in pairs]
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda p, k: function(p, k, **told), partitions, numbers))
+
+
+def gone():
+    return SchedulerGone(
+        "the Dask scheduler is gone or was restarted, and what it knew with it; connect to a "
+        "cluster and fit again"
+    )

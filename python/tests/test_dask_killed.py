@@ -1,0 +1,212 @@
+"""Workers that are killed at any moment of a fit, and a scheduler that is gone."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+from dask_processes import cluster  # noqa: E402
+from ubauc import metrics  # noqa: E402
+from ubauc.dask import DaskUBAUCClassifier, SchedulerGone, _rounds, _workers, roc_auc_ci  # noqa: E402
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+
+
+@pytest.fixture(scope="module")
+def killable():
+    """Three workers; tests leave at least as many."""
+    with cluster(3) as (processes, client):
+        yield processes, client
+
+
+def rows(n=60_000, d=20, parts=4):
+    """From a graph: Dask can make them again."""
+    random = da.random.default_rng(5)
+    X = random.normal(size=(n, d), chunks=(n // parts, d))
+    y = (X[:, 0] + X[:, 1] + random.normal(size=n, chunks=n // parts) > 2).astype(int)
+    return X, y
+
+
+def numbers(clf):
+    """All that a fit has found, bit for bit."""
+    found = [clf.coef_, clf.threshold_, clf.objective_, clf.dual_objective_, clf.gap_, clf.n_iter_]
+    found += [np.asarray(values, float) for values in clf.trace_.values()]
+    return b"".join(np.asarray(x).tobytes() for x in found)
+
+
+def classifier(client, **params):
+    return DaskUBAUCClassifier(client, **{"beta": 0.5, "gamma": 1e-4, "tol": 1e-6, **params})
+
+
+def later(seconds, do):
+    """Do it from a thread of its own after so many seconds."""
+    timer = threading.Timer(seconds, do)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def replaced(processes):
+    """One worker dies, another one is started."""
+    processes.start()
+    processes.kill(processes.workers[0])
+
+
+def test_kills_at_any_moment_leave_the_bits_as_they_are(killable):
+    processes, client = killable
+    X, y = rows()
+    undisturbed = classifier(client).fit(X, y)
+    start = time.monotonic()
+    assert numbers(classifier(client).fit(X, y)) == numbers(undisturbed)
+    seconds = time.monotonic() - start
+    assert undisturbed.rounds_["replayed"] == 0
+    random = np.random.default_rng(20)
+    replayed = 0
+    for moment in range(20):
+        client.wait_for_workers(2, timeout=60)
+        # One in each twentieth of the time, the first ones while partitions are loaded.
+        kill = later((moment + random.random()) / 20 * seconds, lambda: replaced(processes))
+        fitted = classifier(client).fit(X, y)
+        kill.join()
+        assert numbers(fitted) == numbers(undisturbed), f"moment {moment}"
+        replayed += fitted.rounds_["replayed"]
+    # Most of the kills were felt.
+    assert replayed >= 10
+
+
+def test_a_result_lost_on_its_way_is_asked_for_again(killable):
+    """The worker dies when its task is done and before the result is here."""
+    processes, client = killable
+    client.wait_for_workers(2, timeout=60)
+    X, _ = rows(400, 2, parts=4)
+    partitions = _workers.Partitions(client, client.compute(list(X.to_delayed().ravel())))
+    expected = partitions.each("sum", total)
+    gather = client.gather
+
+    def too_late(futures, **kwargs):
+        client.gather = gather
+        while any(future.status == "pending" for future in futures):
+            time.sleep(0.01)
+        pid = client.run(os.getpid, workers=[partitions.homes[0]])[partitions.homes[0]]
+        processes.start()
+        processes.kill(next(worker for worker in processes.workers if worker.pid == pid))
+        return gather(futures, **kwargs)
+
+    client.gather = too_late
+    try:
+        assert partitions.each("sum", total) == expected
+    finally:
+        client.gather = gather
+    assert partitions.each("sum", total) == expected
+
+
+def total(rows, number):
+    return number, float(rows.sum())
+
+
+def test_workers_that_forget_are_told_again(killable):
+    _, client = killable
+    client.wait_for_workers(2, timeout=60)
+    X, y = rows(2000, 6, parts=3)
+    undisturbed = classifier(client).fit(X, y)
+    asks = _rounds.Rounds.__call__
+    random = np.random.default_rng(1)
+
+    def forgetful(self, questions):
+        if random.random() < 0.3:
+            client.run(forget_all)
+        return asks(self, questions)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_rounds.Rounds, "__call__", forgetful)
+        fitted = classifier(client).fit(X, y)
+    assert fitted.rounds_["replayed"] > 10
+    assert numbers(fitted) == numbers(undisturbed)
+
+
+def test_the_auc_of_workers_that_are_killed(killable):
+    processes, client = killable
+    client.wait_for_workers(2, timeout=60)
+    random = da.random.default_rng(3)
+    scores = random.normal(size=400_000, chunks=50_000)
+    y = (scores + random.normal(size=400_000, chunks=50_000) > 1).astype(int)
+    expected = metrics.roc_auc_ci(y.compute(scheduler="sync"), scores.compute(scheduler="sync"))
+    start = time.monotonic()
+    assert roc_auc_ci(y, scores, client=client) == expected
+    seconds = time.monotonic() - start
+    moments = np.random.default_rng(4).random(10)
+    for moment in moments:
+        client.wait_for_workers(2, timeout=60)
+        kill = later(moment * seconds, lambda: replaced(processes))
+        assert roc_auc_ci(y, scores, client=client) == expected
+        kill.join()
+
+
+def raised_by(do):
+    """What a call in another thread raises; None if nothing."""
+    raised = []
+
+    def run():
+        try:
+            do()
+        except BaseException as error:  # noqa: BLE001
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, raised
+
+
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_a_scheduler_that_is_gone(how, monkeypatch):
+    monkeypatch.setattr(_workers, "PATIENCE", 3.0)
+    with cluster(1) as (processes, client):
+        X, y = rows()
+        thread, raised = raised_by(lambda: endless(client).fit(X, y))
+        wait_until(lambda: client.run(remembered, on_error="ignore"), any_of=True)
+        start = time.monotonic()
+        if how == "killed":
+            processes.kill_scheduler()
+        else:
+            processes.scheduler.send_signal(signal.SIGSTOP)
+        thread.join(timeout=20)
+        took = time.monotonic() - start
+        if how == "stopped":
+            processes.kill_scheduler()
+        assert not thread.is_alive()
+        (error,) = raised
+        assert isinstance(error, SchedulerGone) and isinstance(error, OSError)
+        assert "scheduler is gone" in str(error)
+        assert took < 15
+        with pytest.raises(SchedulerGone, match="scheduler is gone"):
+            classifier(client).fit(X, y)
+
+
+def endless(client):
+    """A fit of rounds without end, for those who end it."""
+    return classifier(client, tol=1e-300, max_iter=10**9)
+
+
+def forget_all():
+    _rounds._remembered.clear()
+
+
+def remembered():
+    return len(_rounds._remembered)
+
+
+def wait_until(ask, any_of=None, patience=60.0):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        found = ask().values()
+        if any(found) == any_of:
+            return
+        time.sleep(0.05)
+    raise TimeoutError
