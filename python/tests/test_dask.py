@@ -197,8 +197,17 @@ def test_many_active_rows_are_left_where_they_are(client):
     random = np.random.default_rng(1)
     y = (random.random(1500) < 0.3).astype(int)
     X = random.normal(size=(1500, 400)) + 0.1 * y[:, None] * np.linspace(0, 1, 400)
-    fitted = check(client, X, y, (500, 500, 500), beta=0.1, gamma=0.1, tol=1e-13)
+    params = {"beta": 0.1, "gamma": 0.1, "tol": 1e-6}
+    rows, labels, _ = in_chunks(X, y, (500, 500, 500))
+    fitted = DaskUBAUCClassifier(client, **params).fit(rows, labels)
     assert min(fitted.trace_["active"]) > 65536 / 400
+    assert_bits(fitted, same_shards(X, y, (500, 500, 500), **params))
+    # Other steps than those of rows in memory lead to another end, as near to the minimum as the
+    # gaps prove: F(w) - F(w*) is at least gamma / 2 times the squared distance.
+    local = UBAUCClassifier(**params).fit(X, y)
+    assert fitted.objective_ == pytest.approx(local.objective_, rel=1e-6)
+    far = sum(np.sqrt(2 * f.gap_ * f.objective_ / 0.1) for f in (fitted, local))
+    assert np.linalg.norm(fitted.coef_ - local.coef_) <= far
 
 
 def test_more_classes(client):

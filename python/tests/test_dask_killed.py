@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -210,3 +211,40 @@ def wait_until(ask, any_of=None, patience=60.0):
             return
         time.sleep(0.05)
     raise TimeoutError
+
+
+@pytest.mark.parametrize("worker_threads", [1, 4])
+def test_ctrl_c(worker_threads):
+    """Ends the fit soon; the workers forget it, and the client works on."""
+    with cluster(1, worker_threads) as (processes, client):
+        code = f"""
+import distributed
+from test_dask_killed import classifier, endless, rows
+with distributed.Client({processes.address!r}) as client:
+    X, y = rows()
+    print("ready", flush=True)
+    try:
+        endless(client).fit(X, y)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    print(classifier(client).fit(*rows(2000, 6, parts=3)).coef_.shape, flush=True)
+"""
+        here = os.path.dirname(__file__)
+        with subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=here
+        ) as child:
+            try:
+                assert child.stdout.readline() == "ready\n"
+                wait_until(lambda: client.run(remembered), any_of=True)
+                time.sleep(0.5)
+                sent = time.monotonic()
+                child.send_signal(signal.SIGINT)
+                assert child.stdout.readline() == "interrupted\n"
+                assert time.monotonic() - sent < 8.0
+                assert child.stdout.readline() == "(1, 6)\n"
+                assert child.wait(timeout=20) == 0
+            finally:
+                child.kill()
+        wait_until(lambda: client.run(remembered), any_of=False)
+        tasks = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+        assert not tasks
