@@ -70,9 +70,9 @@ class Partitions:
                 heard = time.monotonic()
             elif time.monotonic() - heard > PATIENCE:
                 raise gone()
-            # Not done yet, or done and lost before it was here.
-            missing = [k for k in which if asked[k].status in ("pending", "lost")]
-            lost = {k: None for k in missing if there and sent[k] and sent[k] not in there}
+            # Not done yet, or done and lost before it was here: Dask may try to reach who had it for
+            # half a minute.
+            lost = {k: None for k in which if there and sent[k] and sent[k] not in there}
             if lost:
                 for k in lost:
                     if self.homes[k] == sent[k]:
