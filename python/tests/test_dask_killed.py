@@ -169,8 +169,7 @@ def raised_by(do):
 def test_a_scheduler_that_is_gone(how, monkeypatch):
     monkeypatch.setattr(_workers, "PATIENCE", 3.0)
     with cluster(1) as (processes, client):
-        X, y = rows()
-        thread, raised = raised_by(lambda: endless(client).fit(X, y))
+        thread, raised = raised_by(lambda: fit_without_end(client))
         wait_until(lambda: client.run(remembered, on_error="ignore"), any_of=True)
         start = time.monotonic()
         if how == "killed":
@@ -187,12 +186,13 @@ def test_a_scheduler_that_is_gone(how, monkeypatch):
         assert "scheduler is gone" in str(error)
         assert took < 15
         with pytest.raises(SchedulerGone, match="scheduler is gone"):
-            classifier(client).fit(X, y)
+            classifier(client).fit(*rows())
 
 
-def endless(client):
-    """A fit of rounds without end, for those who end it."""
-    return classifier(client, tol=1e-300, max_iter=10**9)
+def fit_without_end(client):
+    X, y = rows()
+    while True:
+        classifier(client).fit(X, y)
 
 
 def forget_all():
@@ -219,12 +219,11 @@ def test_ctrl_c(worker_threads):
     with cluster(1, worker_threads) as (processes, client):
         code = f"""
 import distributed
-from test_dask_killed import classifier, endless, rows
+from test_dask_killed import classifier, fit_without_end, rows
 with distributed.Client({processes.address!r}) as client:
-    X, y = rows()
     print("ready", flush=True)
     try:
-        endless(client).fit(X, y)
+        fit_without_end(client)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
     print(classifier(client).fit(*rows(2000, 6, parts=3)).coef_.shape, flush=True)

@@ -70,8 +70,8 @@ class Partitions:
                 heard = time.monotonic()
             elif time.monotonic() - heard > PATIENCE:
                 raise gone()
-            # Not done yet, or done and lost before it was here: Dask may try to reach who had it for
-            # half a minute.
+            # Not done yet, or done and lost before it was here: Dask may try for half a minute to
+            # reach who had it.
             lost = {k: None for k in which if there and sent[k] and sent[k] not in there}
             if lost:
                 for k in lost:
