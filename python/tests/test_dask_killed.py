@@ -167,10 +167,11 @@ def raised_by(do):
 
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 def test_a_scheduler_that_is_gone(how, monkeypatch):
-    monkeypatch.setattr(_workers, "PATIENCE", 3.0)
     with cluster(1) as (processes, client):
         thread, raised = raised_by(lambda: fit_without_end(client))
-        wait_until(lambda: client.run(remembered, on_error="ignore"), any_of=True)
+        wait_until(lambda: client.run(remembered), any_of=True)
+        assert thread.is_alive(), raised
+        monkeypatch.setattr(_workers, "PATIENCE", 3.0)
         start = time.monotonic()
         if how == "killed":
             processes.kill_scheduler()
