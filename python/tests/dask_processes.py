@@ -20,7 +20,12 @@ def _start(*command):
         [sys.executable, "-m", "dask", *map(str, command)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            # The scheduler would try to reach a dead worker for results half a minute long.
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
+        },
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -166,11 +167,11 @@ def raised_by(do):
 
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 def test_a_scheduler_that_is_gone(how, monkeypatch):
-    monkeypatch.setattr(_workers, "PATIENCE", 3.0)
     with cluster(1) as (processes, client):
-        X, y = rows()
-        thread, raised = raised_by(lambda: endless(client).fit(X, y))
-        wait_until(lambda: client.run(remembered, on_error="ignore"), any_of=True)
+        thread, raised = raised_by(lambda: fit_without_end(client))
+        wait_until(lambda: client.run(remembered), any_of=True)
+        assert thread.is_alive(), raised
+        monkeypatch.setattr(_workers, "PATIENCE", 3.0)
         start = time.monotonic()
         if how == "killed":
             processes.kill_scheduler()
@@ -186,12 +187,13 @@ def test_a_scheduler_that_is_gone(how, monkeypatch):
         assert "scheduler is gone" in str(error)
         assert took < 15
         with pytest.raises(SchedulerGone, match="scheduler is gone"):
-            classifier(client).fit(X, y)
+            classifier(client).fit(*rows())
 
 
-def endless(client):
-    """A fit of rounds without end, for those who end it."""
-    return classifier(client, tol=1e-300, max_iter=10**9)
+def fit_without_end(client):
+    X, y = rows()
+    while True:
+        classifier(client).fit(X, y)
 
 
 def forget_all():
@@ -210,3 +212,39 @@ def wait_until(ask, any_of=None, patience=60.0):
             return
         time.sleep(0.05)
     raise TimeoutError
+
+
+@pytest.mark.parametrize("worker_threads", [1, 4])
+def test_ctrl_c(worker_threads):
+    """Ends the fit soon; the workers forget it, and the client works on."""
+    with cluster(1, worker_threads) as (processes, client):
+        code = f"""
+import distributed
+from test_dask_killed import classifier, fit_without_end, rows
+with distributed.Client({processes.address!r}) as client:
+    print("ready", flush=True)
+    try:
+        fit_without_end(client)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    print(classifier(client).fit(*rows(2000, 6, parts=3)).coef_.shape, flush=True)
+"""
+        here = os.path.dirname(__file__)
+        with subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=here
+        ) as child:
+            try:
+                assert child.stdout.readline() == "ready\n"
+                wait_until(lambda: client.run(remembered), any_of=True)
+                time.sleep(0.5)
+                sent = time.monotonic()
+                child.send_signal(signal.SIGINT)
+                assert child.stdout.readline() == "interrupted\n"
+                assert time.monotonic() - sent < 8.0
+                assert child.stdout.readline() == "(1, 6)\n"
+                assert child.wait(timeout=20) == 0
+            finally:
+                child.kill()
+        wait_until(lambda: client.run(remembered), any_of=False)
+        tasks = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+        assert not tasks

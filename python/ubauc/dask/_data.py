@@ -126,11 +126,12 @@ def _checked(partition):
     missing = missing_labels(partition.y)
     if missing.any():
         raise ValueError(f"{name}: y of row {np.flatnonzero(missing)[0]} is missing")
+    plain = _plain(partition.y)
     try:
-        check_classification_targets(partition.y)
+        check_classification_targets(plain)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from error
-    return replace(partition, y=_plain(partition.y))
+    return replace(partition, y=plain)
 
 
 def _plain(y):

@@ -71,9 +71,9 @@ class Partitions:
                 heard = time.monotonic()
             elif time.monotonic() - heard > PATIENCE:
                 raise gone()
-            # Not done yet, or done and lost before it was here.
-            missing = [k for k in which if asked[k][0].status in ("pending", "lost")]
-            lost = {k: None for k in missing if there and sent[k] and sent[k] not in there}
+            # Not done yet, or done and lost before it was here: Dask may try for half a minute to
+            # reach who had it.
+            lost = {k: None for k in which if there and sent[k] and sent[k] not in there}
             if lost:
                 for k in lost:
                     if self.homes[k] == sent[k]:
