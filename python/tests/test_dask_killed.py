@@ -93,7 +93,7 @@ def test_a_result_lost_on_its_way_is_asked_for_again(killable):
 
     def too_late(futures, **kwargs):
         client.gather = gather
-        while any(future.status == "pending" for future in futures):
+        while any(future.status == "pending" for future in futures.values()):
             time.sleep(0.01)
         pid = client.run(os.getpid, workers=[partitions.homes[0]])[partitions.homes[0]]
         processes.start()
@@ -120,10 +120,10 @@ def test_workers_that_forget_are_told_again(killable):
     asks = _rounds.Rounds.__call__
     random = np.random.default_rng(1)
 
-    def forgetful(self, questions):
+    def forgetful(self, questions, add):
         if random.random() < 0.3:
             client.run(forget_all)
-        return asks(self, questions)
+        return asks(self, questions, add)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_rounds.Rounds, "__call__", forgetful)

@@ -1,12 +1,11 @@
 """Partitions on the workers that hold them, and what is done with each where it is.
 
 A worker gets one task for all partitions that it holds, since tasks cost more than what is in them.
-It goes to that worker and nowhere else: Dask would otherwise carry small partitions to idle workers,
-and what a worker remembers of them would be missed there. Should
-the worker be gone, the task would wait for it, and so would a result that is lost before it was
-brought here; so while the client waits it looks whether all are there, and asks again without
-naming a worker. Dask loads the partition anew, wherever it likes, and that is its home from then
-on.
+It goes to that worker and nowhere else: Dask would otherwise carry small partitions to idle
+workers, and what a worker remembers of them would be missed there. Should the worker be gone, the
+task would wait for it, and so would a result that is lost before it was brought here; so while the
+client waits it looks whether all are there, and asks again without naming a worker. Dask loads the
+partition anew, wherever it likes, and that is its home from then on.
 """
 
 import asyncio
