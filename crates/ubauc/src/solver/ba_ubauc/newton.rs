@@ -26,10 +26,6 @@ const MAX_ACTIVE_ROWS: usize = 1500;
 
 /// Numbers for each feature that may be moved from a shard that is far for one Newton step; more stay where they are.
 const MOST_MOVED: f64 = 32.0;
-/// Where they stay, conjugate gradients go on to this part of ‖∇φ‖, and the steps are those of a factor but for rounding …
-const CLOSE: f64 = 1e-9;
-/// … or for so many rounds: then near enough must do.
-const MAX_FAR_ROUNDS: usize = 40;
 /// With more features no matrix of them is brought here from shards that are far.
 const MAX_FAR_FACTOR: f64 = 3000.0;
 
@@ -338,8 +334,7 @@ impl Factored {
             add_to(1.0, &self.times(p), &mut product);
             Ok(product)
         };
-        let enough = Enough::Residual(CLOSE * CLOSE * dot(&right, &right));
-        conjugate_gradients(&right, enough, MAX_FAR_ROUNDS, precondition, product)
+        conjugate_gradients(&right, Enough::Gain(FORCING), precondition, product)
     }
 
     fn woodbury(&self, shards: &mut Shards<'_>, gradient: &[f64], sigma: f64) -> Result<Vec<f64>> {
@@ -405,20 +400,13 @@ fn all_rows(
         add_to(ridge, p, &mut product);
         Ok(product)
     };
-    conjugate_gradients(
-        right,
-        enough,
-        MAX_ROUNDS,
-        |r| preconditioner.apply(r),
-        product,
-    )
+    conjugate_gradients(right, enough, |r| preconditioner.apply(r), product)
 }
 
 /// Solves M x = right, given products with M and with about its inverse.
 fn conjugate_gradients(
     right: &[f64],
     enough: Enough,
-    most: usize,
     precondition: impl Fn(&[f64]) -> Vec<f64>,
     mut times: impl FnMut(&[f64]) -> Result<Vec<f64>>,
 ) -> Result<Vec<f64>> {
@@ -429,7 +417,7 @@ fn conjugate_gradients(
     let mut rs = dot(&residual, &s);
     // The model ½xᵀMx − right·x, from 0 down.
     let mut model = 0.0;
-    for round in 1..=most {
+    for round in 1..=MAX_ROUNDS {
         if matches!(enough, Enough::Residual(most) if dot(&residual, &residual) <= most) {
             break;
         }
