@@ -550,3 +550,40 @@ def test_the_rounds_are_few_and_small(client):
 
 def remembered():
     return len(_rounds._remembered)
+
+
+# What the driver and the workers need not know.
+
+
+def test_class_weights_need_no_labels_on_the_driver():
+    from sklearn.utils.class_weight import compute_class_weight
+    from ubauc.dask._fit import class_weights
+
+    counts = np.array([7, 3, 11])
+    y = np.repeat(np.arange(3), counts)
+    for given in ("balanced", {0: 2.0, 1: 1.0, 2: 0.5}, {1: 3.0}):
+        expected = compute_class_weight(given, classes=np.arange(3), y=y)
+        np.testing.assert_array_equal(class_weights(given, np.arange(3), counts), expected)
+    # 10¹² labels would not fit.
+    assert class_weights("balanced", np.arange(2), np.array([10**12, 10**12])).tolist() == [1, 1]
+
+
+def test_the_first_step_is_tried_on_rows_with_a_say():
+    from ubauc._problem import online_steps
+    from ubauc.dask import _online
+
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 1000)
+    X = random.normal(size=(3000, 5)) * 100
+    X[:, 0] += 100 * (y == 1)
+    X[y == 2] *= 1000
+    estimator = DaskUBAUCClassifier(solver="online", beta=0.5, gamma=1e-4, scale="maxabs")
+    params = solver_params(estimator, ["0", "1"], seed=0, n_jobs=1)
+    params = {**params, "least_squares": "plain", "progress": None}
+    steps = {**online_steps(estimator), "average": None}
+
+    def first_step(chosen):
+        part = _data.of_arrays(X[chosen], y[chosen], None, "rows")
+        return _online.first_step(part, 0, Task(5, (0, 1)), params, steps, 0)
+
+    assert first_step(y >= 0) == first_step(y < 2)

@@ -173,8 +173,7 @@ def fit_pairs(estimator, cluster):
     seed = estimator._seed()
     weights = None
     if estimator.class_weight is not None:
-        y = np.repeat(cluster.classes, cluster.counts.sum(axis=0))
-        weights = compute_class_weight(estimator.class_weight, classes=cluster.classes, y=y)
+        weights = class_weights(estimator.class_weight, cluster.classes, cluster.counts.sum(axis=0))
     solutions, spent = [], []
     for i, j in combinations(range(cluster.classes.size), 2):
         counted = cluster.counted[:, [i, j]]
@@ -183,7 +182,6 @@ def fit_pairs(estimator, cluster):
             pair=(cluster.classes[i], cluster.classes[j]),
             class_weight=None if weights is None else (weights[i], weights[j]),
             seed=seed % 2**32,
-            dealt=tuple(map(tuple, np.cumsum(counted, axis=0) - counted)),
         )
         names = [class_name(label) for label in task.pair]
         solutions.append(_fit_pair(estimator, cluster, task, names, counted.sum(axis=0), spent))
@@ -191,6 +189,13 @@ def fit_pairs(estimator, cluster):
     cost = {key: sum(getattr(rounds, key) for rounds in spent) for key in keys}
     cost["largest_answer"] = max((rounds.largest for rounds in spent), default=0)
     return solutions, cost
+
+
+def class_weights(given, classes, counts):
+    """scikit-learn's `compute_class_weight`, from the number of examples of each class."""
+    if given == "balanced":
+        return counts.sum() / (classes.size * counts.astype(np.float64))
+    return compute_class_weight(given, classes=classes, y=classes)
 
 
 def _fit_pair(estimator, cluster, task, names, counted, spent):
@@ -257,6 +262,7 @@ class Progress:
             print(file=sys.stderr)
 
 
-def without(task, fold):
-    """The same problem without a fold."""
-    return replace(task, fold=fold)
+def without(task, fold, counted):
+    """The same problem without a fold; `counted` examples of both classes in each partition."""
+    dealt = (np.cumsum(counted, axis=0) - counted).tolist()
+    return replace(task, fold=fold, dealt=tuple(map(tuple, dealt)))

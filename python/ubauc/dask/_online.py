@@ -15,9 +15,11 @@ from .. import _core
 
 def first_step(partition, number, task, params, steps, seed):
     """eta0 by trial on some of a partition that has both classes."""
-    positive, _, _ = task.labels(partition, number)
+    positive, weights, _ = task.labels(partition, number)
     learner = _core.Learner(params, steps)
     order = np.random.default_rng([seed, 0, number]).permutation(positive.size)
+    if weights is not None:
+        order = order[weights[order] > 0]
     _core.find_eta0_of_part(learner, partition.part, positive, order)
     return learner.eta0
 

@@ -35,7 +35,7 @@ def tune(cluster, task, params, spent):
 
     def judge(fold, kind):
         """Every point of the grid on one fold."""
-        left_out = without(task, fold)
+        left_out = without(task, fold, cluster.of_pair(task))
         rounds = Rounds(cluster.partitions, left_out)
         spent.append(rounds)
         try:
