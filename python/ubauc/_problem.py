@@ -275,8 +275,9 @@ def warn_about(solution, n, params):
         warn_user(message, ConvergenceWarning)
     elif stop == "unproved":
         message = (
-            "with gamma=0 and features that depend on each other the gap is an estimate, not a "
-            "proof; a small gamma proves it"
+            "the gap is an estimate, not a proof: with gamma=0 features may depend on each other, "
+            "which a small gamma mends; and where values are huge beside their variation rounding "
+            "hides it, which taking their mean off mends"
         )
         warn_user(message, ConvergenceWarning)
     elif stop == "max_passes":

@@ -200,6 +200,13 @@ pub(crate) fn changes<'py>(
     Ok(round.changes().to_numbers().into_pyarray(py))
 }
 
+/// Whether a round is answered with matrices.
+#[pyfunction]
+pub(crate) fn asks_for_matrix(round: Numbers<'_>) -> PyResult<bool> {
+    let round = Round::from_numbers(round.as_slice()?).map_err(Refused::from)?;
+    Ok(round.asks_for_matrix())
+}
+
 /// Shards that a Python function asks.
 struct Elsewhere {
     /// Called with a round, and whether the answers will be added: gives the answer of each shard, in their order, or their
@@ -250,7 +257,8 @@ impl Source for Elsewhere {
 /// ba-UBAUC on shards that `ask` asks, one fit after the other: each starts where the last one ended.
 #[pyclass(frozen, module = "ubauc._core")]
 pub(crate) struct Rounds {
-    path: Mutex<Path<'static>>,
+    /// None after a fit that failed: what the shards were told is then not known.
+    path: Mutex<Option<Path<'static>>>,
     cols: usize,
     params: Common,
 }
@@ -268,7 +276,7 @@ impl Rounds {
             Path::of_source(source, cols, names, &given, scale, kind, params.intercept)
         });
         let path = path.map_err(Refused::from)?;
-        let path = Mutex::new(path);
+        let path = Mutex::new(Some(path));
         Ok(Rounds { path, cols, params })
     }
 
@@ -293,10 +301,13 @@ impl Rounds {
         let start = start.map(|start| start.to_vec()).transpose()?;
         // On this very thread, which is the one that hears of signals while it waits for answers.
         let fitted = py.detach(|| {
-            let mut path = match self.path.lock() {
-                Ok(path) => path,
+            let mut kept = match self.path.lock() {
+                Ok(kept) => kept,
                 Err(poisoned) => poisoned.into_inner(),
             };
+            let mut path = kept.take().ok_or(ubauc::Error::Numerical {
+                what: "a fit of these rounds has failed, or is under way",
+            })?;
             let heard = Mutex::new(None);
             let tell = |p: &TracePoint| {
                 let told = self.params.tell_here((p.newton, p.objective, p.gap));
@@ -310,6 +321,7 @@ impl Rounds {
             }
             let most = ubauc::tune::most_tied_of(path.examples(), self.cols);
             let collapsed = fit.tied > most;
+            *kept = Some(path);
             Ok((fit, collapsed))
         });
         let (fit, collapsed) = fitted.map_err(|error: ubauc::Error| Refused::from(error))?;
@@ -424,5 +436,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(find_eta0_of_part, module)?)?;
     module.add_function(wrap_pyfunction!(tune_grid, module)?)?;
     module.add_function(wrap_pyfunction!(choose_point, module)?)?;
+    module.add_function(wrap_pyfunction!(asks_for_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(changes, module)?)
 }

@@ -2,7 +2,7 @@
 
 Each epoch every partition is learned from the same weights, in an order of its own, and the results
 are averaged by the number of examples with a weight. A partition of one class only is learned like
-any other. With one partition this is the online learner itself. It has no certificate of its own:
+any other. It has no certificate of its own:
 the batch solver's look at its weights gives one, and starts from them if asked to.
 
 Zinkevich et al., NIPS 2010 (one averaging); Stich, ICLR 2019 (one each epoch).

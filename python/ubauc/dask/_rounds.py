@@ -17,6 +17,8 @@ from .. import _core
 
 # A shard that nobody has asked for this long belongs to a fit that is no more.
 FORGOTTEN = 3600.0
+# Workers that die so often in one round leave no hope.
+TRIES = 100
 # Seconds that the end of a fit may wait for workers to forget it; they do so untold, too.
 GOODBYE = 5.0
 
@@ -101,33 +103,43 @@ class Rounds:
         """The answers in the order of the partitions, or their sum in that order."""
         if self.stopped:
             raise RuntimeError("the fit was stopped")
-        answers = self._ask("round", None, questions, None)
-        lost = [k for k, found in enumerate(answers) if found is None]
-        tries = 0
-        while lost:
-            self.replayed += len(lost)
-            for k, found in zip(lost, self._ask("replay", lost, questions, self.log), strict=True):
-                answers[k] = found
-            lost = [k for k in lost if answers[k] is None]
-            tries += 1
-            if tries > 100:
-                raise RuntimeError("workers come and go too fast to get an answer from them")
+        everyone = range(len(self.partitions))
+        if add and _core.asks_for_matrix(questions):
+            # As many at a time as there are threads: with many partitions there is no room here
+            # for the matrices of all.
+            waves = self.partitions.waves()
+        else:
+            waves = [everyone]
+        answers, total, received = [], None, 0
+        for wave in waves:
+            answers = self._answers(list(wave), questions)
+            received += sum(found.nbytes for found in answers)
+            if len(waves) > 1:
+                for found in answers:
+                    total = np.array(found) if total is None else np.add(total, found, out=total)
         self.rounds += 1
-        self.bytes_sent += questions.nbytes * len(answers)
-        received = sum(found.nbytes for found in answers)
+        # A worker is told once, whatever it holds.
+        self.bytes_sent += questions.nbytes * len(set(self.partitions.homes))
         self.bytes_received += received
         self.largest = max(self.largest, received)
         changes = _core.changes(questions)
         if changes.size:
             self.log.append(changes)
-        if add and answers[0].nbytes > 2**20:
-            # One after the other: with many partitions there is no room for all and a copy.
-            total = np.array(answers[0])
-            for k, found in enumerate(answers[1:], start=1):
-                total += found
-                answers[k] = None
+        if total is not None:
             return [total]
         return [np.require(found, np.float64, ["C", "ALIGNED"]) for found in answers]
+
+    def _answers(self, which, questions):
+        """Of some partitions; those that do not know what was asked before are told again."""
+        answers = dict(zip(which, self._ask("round", which, questions, None), strict=True))
+        for _ in range(TRIES):
+            lost = [k for k in which if answers[k] is None]
+            if not lost:
+                return [answers[k] for k in which]
+            self.replayed += len(lost)
+            again = self._ask("replay", lost, questions, self.log)
+            answers.update(zip(lost, again, strict=True))
+        raise RuntimeError("workers come and go too fast to get an answer from them")
 
     def _ask(self, name, which, questions, log):
         return self.partitions.each(

@@ -81,8 +81,9 @@ fn warn_of_stop(trained: &Trained, problem: &Problem, output: Output) {
             ));
         }
         "unproved" => output.note(
-            "warning: with gamma = 0 and features that depend on each other the gap is an \
-             estimate, not a proof; a small --gamma proves it",
+            "warning: the gap is an estimate, not a proof: with gamma = 0 features may depend on \
+             each other, which a small --gamma mends; and where values are huge beside their \
+             variation rounding hides it, which taking their mean off mends",
         ),
         stop if trained.rounds.is_some() && problem.algorithm == Algorithm::BaUbauc => {
             output.note(format!(

@@ -20,10 +20,10 @@ pub(crate) use select::End;
 pub use shard::Shard;
 
 use super::gram::{rank_one, unpacked};
-use crate::Result;
 use crate::data::rows::{add_to, dot};
 use crate::data::scale::{Range, Scale, divisors_of};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
+use crate::{Error, Result};
 
 /// Where the shards are.
 pub trait Source: Send {
@@ -223,7 +223,19 @@ impl<'a> Shards<'a> {
 
     fn sum(&mut self, questions: Vec<Question>) -> Result<Vec<f64>> {
         let round = self.round(questions);
-        self.source.sum(&round)
+        let lengths = round.0.iter().map(|q| q.answer_len(self.cols).unwrap_or(0));
+        let expected: usize = lengths.sum();
+        let answers = self.source.sum(&round)?;
+        // Of shards that are elsewhere all may be true.
+        if answers.len() != expected {
+            let got = answers.len();
+            return Err(Error::Length {
+                what: "answers of the shards (is it one version of ubauc everywhere?)",
+                expected,
+                got,
+            });
+        }
+        Ok(answers)
     }
 
     fn collect(&mut self, question: Question) -> Result<Vec<Vec<f64>>> {
@@ -442,36 +454,39 @@ impl<'a> Shards<'a> {
 
     /// The entries of the active rows.
     pub(crate) fn active_rows(&mut self) -> Result<Vec<Entries>> {
-        let divisor = |j: usize| self.divisors.as_ref().map_or(1.0, |d| d[j]);
-        let parts = {
-            let round = Round(
-                self.waiting
-                    .drain(..)
-                    .chain([Question::ActiveRows])
-                    .collect(),
-            );
-            self.source.collect(&round)?
-        };
+        let parts = self.collect(Question::ActiveRows)?;
         let mut rows = Vec::with_capacity(self.active);
         for part in &parts {
             let mut rest = part.as_slice();
-            while let [count, tail @ ..] = rest {
-                let row: Entries = if *count < 0.0 {
-                    let (values, tail) = tail.split_at(self.cols);
-                    rest = tail;
-                    let all = values.iter().enumerate();
-                    all.map(|(j, x)| (j as u32, x / divisor(j))).collect()
-                } else {
-                    let (columns, tail) = tail.split_at(*count as usize);
-                    let (values, tail) = tail.split_at(*count as usize);
-                    rest = tail;
-                    let all = columns.iter().map(|j| *j as usize).zip(values);
-                    all.map(|(j, x)| (j as u32, x / divisor(j))).collect()
-                };
+            while !rest.is_empty() {
+                let (row, tail) = self.read_row(rest).ok_or(Error::Numerical {
+                    what: "active rows that cannot be: is it one version of ubauc everywhere?",
+                })?;
                 rows.push(row);
+                rest = tail;
             }
         }
         Ok(rows)
+    }
+
+    /// The first row, and what follows it.
+    fn read_row<'n>(&self, numbers: &'n [f64]) -> Option<(Entries, &'n [f64])> {
+        let divisor = |j: usize| self.divisors.as_ref().map_or(1.0, |d| d[j]);
+        let (&count, rest) = numbers.split_first()?;
+        if count < 0.0 {
+            let (values, rest) = rest.split_at_checked(self.cols)?;
+            let all = values.iter().enumerate();
+            let row = all.map(|(j, x)| (j as u32, x / divisor(j))).collect();
+            return Some((row, rest));
+        }
+        let (columns, rest) = rest.split_at_checked(count as usize)?;
+        let (values, rest) = rest.split_at_checked(count as usize)?;
+        if columns.iter().any(|j| *j as usize >= self.cols) {
+            return None;
+        }
+        let all = columns.iter().map(|j| *j as usize).zip(values);
+        let row = all.map(|(j, x)| (j as u32, x / divisor(j))).collect();
+        Some((row, rest))
     }
 
     /// Σ_A x.
@@ -581,6 +596,14 @@ impl<'a> Shards<'a> {
         mean.iter_mut().for_each(|sum| *sum /= n);
         let y = self.factors[0] * self.total.pos - self.factors[1] * self.total.neg;
         Ok((mean, y / n))
+    }
+
+    /// What the means have of the diagonal of XᵀVX: n mean².
+    pub(crate) fn mean_squares(&mut self) -> Result<Vec<f64>> {
+        let n = self.square_weight();
+        let (mut mean, _) = self.means()?;
+        mean.iter_mut().for_each(|m| *m *= n * *m);
+        Ok(mean)
     }
 
     /// XᵀV1, raw.

@@ -29,7 +29,8 @@
 //!
 //! Both terms are ≥ 0 and computed as they stand, without the cancellation of P − D. The first falls by Newton
 //! steps and the second by outer ones, so the inner loop ends when the first is the smaller. Without a factor of H₀
-//! the first is bounded by ‖∇φ‖²/(2Nγ).
+//! the first is bounded by ‖∇φ‖²/(2Nγ). Where the mean of a feature dwarfs its variation and cannot be taken off first, as
+//! with sparse rows and an intercept, rounding may be more than either, and nothing is proved (`System::proves`).
 //!
 //! Cost of a step: one product with X, the rows of Xᵀ whose multiplier changed, a d×d system or conjugate gradients.
 //! Lyu & Ying, UAI 2018, Sec. 5.2.1, minimise by block descent, which may stop short (E12).
@@ -109,7 +110,8 @@ impl BaUbaucParams {
 pub enum Stop {
     /// The relative gap is within the tolerance: proved.
     Converged,
-    /// The same by an estimate of the gap, where γ = 0 and features depend on each other: not proved.
+    /// The same by an estimate of the gap: not proved, since γ = 0 and features depend on each other, or since features are
+    /// so large beside their variation that rounding may hide the rest.
     Unproved,
     /// Rounding stopped all progress before the tolerance was reached.
     Stalled,
@@ -482,11 +484,11 @@ impl<'s, 'a> Solver<'s, 'a> {
         let p = self
             .system
             .direction(self.shards, point, self.sigma, params)?;
-        self.shards.aim(&p);
         let slope = dot(&point.gradient, &p);
         if slope.is_nan() || slope >= 0.0 {
             return Ok(false);
         }
+        self.shards.aim(&p);
         self.promised = if point.to_dual.is_none() {
             -0.5 * slope
         } else {

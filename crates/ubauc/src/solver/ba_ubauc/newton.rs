@@ -60,8 +60,14 @@ impl Route {
 /// What is known of q.
 pub(super) enum System {
     Factor(Box<Factored>),
-    /// With the diagonal of H₀.
-    ConjugateGradients(Vec<f64>),
+    ConjugateGradients(Matrixless),
+}
+
+pub(super) struct Matrixless {
+    /// The diagonal of H₀, means left on.
+    diagonal: Vec<f64>,
+    /// Digits of a feature cancel where its mean is taken off: nothing can be proved.
+    shaken: bool,
 }
 
 pub(super) struct Factored {
@@ -90,7 +96,13 @@ impl System {
             None => {
                 let mut diagonal = shards.square_diagonal(params.beta)?;
                 diagonal.iter_mut().for_each(|x| *x += ridge);
-                Ok(System::ConjugateGradients(diagonal))
+                let of_means = match params.intercept {
+                    true => shards.mean_squares()?,
+                    false => vec![0.0; diagonal.len()],
+                };
+                let left = |(x, m): (&f64, &f64)| (x - params.beta * m, *x);
+                let shaken = diagonal.iter().zip(&of_means).map(left).any(cancelled);
+                Ok(System::ConjugateGradients(Matrixless { diagonal, shaken }))
             }
         }
     }
@@ -99,7 +111,7 @@ impl System {
     pub(super) fn proves(&self, params: &BaUbaucParams) -> bool {
         match self {
             System::Factor(f) => !f.shaken,
-            System::ConjugateGradients(_) => params.gamma > 0.0,
+            System::ConjugateGradients(m) => params.gamma > 0.0 && !m.shaken,
         }
     }
 
@@ -115,7 +127,7 @@ impl System {
                 f.factor.solve(&mut w);
                 Ok(w)
             }
-            System::ConjugateGradients(diagonal) => {
+            System::ConjugateGradients(Matrixless { diagonal, .. }) => {
                 let mut c = shards.target(params.intercept)?;
                 c.iter_mut().for_each(|x| *x *= params.beta);
                 all_rows(shards, diagonal, &c, 0.0, Enough::Gain(FORCING), params)
@@ -182,7 +194,7 @@ impl System {
         allowed: f64,
         params: &BaUbaucParams,
     ) -> Result<f64> {
-        let System::ConjugateGradients(diagonal) = self else {
+        let System::ConjugateGradients(Matrixless { diagonal, .. }) = self else {
             return Ok(f64::INFINITY);
         };
         let ridge = shards.total.sum() * params.gamma;
@@ -245,7 +257,7 @@ impl System {
                     f.direct(shards, &point.gradient, to_dual, sigma)
                 }
             }
-            System::ConjugateGradients(diagonal) => {
+            System::ConjugateGradients(Matrixless { diagonal, .. }) => {
                 let right: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
                 let enough = Enough::Gain(FORCING);
                 all_rows(shards, diagonal, &right, sigma, enough, params)
@@ -267,8 +279,10 @@ impl Factored {
         let c = moments.target.iter().map(|t| beta * t).collect();
         let largest = (0..d).map(|i| h0[i * d + i]).fold(0.0, f64::max);
         // Taking the mean off sparse rows may leave more rounding than variation: no proof by that.
-        let mut before = moments.before.iter().enumerate();
-        let cancelled = before.any(|(i, b)| f64::EPSILON * beta * b > CANCELLED * h0[i * d + i]);
+        let before = moments.before.iter().enumerate();
+        let cancelled = before
+            .map(|(i, b)| (h0[i * d + i], beta * b))
+            .any(cancelled);
         // Features that depend on each other, and no γ to tell them apart: any small ridge makes a
         // direction, none makes a proof.
         let ridges = std::iter::once(0.0).chain((-13..=0).map(|k| largest * 10f64.powi(k)));
@@ -373,6 +387,11 @@ impl Factored {
     }
 }
 
+/// Whether what is left of a diagonal entry, its mean taken off, is little beside the rounding of what it was.
+fn cancelled((left, before): (f64, f64)) -> bool {
+    f64::EPSILON * before > CANCELLED * left
+}
+
 /// When conjugate gradients have done enough.
 #[derive(Clone, Copy)]
 enum Enough {
@@ -459,7 +478,7 @@ struct Preconditioner {
 
 impl Preconditioner {
     fn new(shards: &mut Shards<'_>, diagonal: &[f64], sigma: f64) -> Result<Preconditioner> {
-        let few = shards.active() <= MAX_ACTIVE_ROWS && sigma > 0.0;
+        let few = sigma > 0.0 && shards.active() <= most_rows(shards);
         let mut inverse = diagonal.to_vec();
         if sigma > 0.0 && !few {
             add_to(sigma, &shards.active_diagonal()?, &mut inverse);
@@ -522,6 +541,16 @@ impl Preconditioner {
         }
         s
     }
+}
+
+/// Active rows that are worth a square system; of far ones no more than may be moved.
+fn most_rows(shards: &Shards<'_>) -> usize {
+    if !shards.far() {
+        return MAX_ACTIVE_ROWS;
+    }
+    let of_row = shards.stored() as f64 / shards.rows.max(1) as f64;
+    let moved = MOST_MOVED * shards.cols() as f64 / of_row.max(1.0);
+    MAX_ACTIVE_ROWS.min(moved as usize)
 }
 
 fn centre(a: &mut [f64]) {

@@ -6,7 +6,7 @@ use crate::data::scale::Pass;
 use crate::{Error, Result};
 
 /// One question. What is *told* changes a shard and has an answer of no numbers; the answers to most others are sums, to
-/// be added over the shards; those of [`Question::Ranges`], [`Question::Between`], [`Question::ActiveRows`],
+/// be added over the shards; those of [`Question::Ranges`], [`Question::Between`], [`Question::Below`], [`Question::ActiveRows`],
 /// [`Question::Scores`] and [`Question::Weights`] are not.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
@@ -103,6 +103,8 @@ pub enum Question {
         /// high.
         high: f64,
     },
+    /// The largest z_i below λ that has a say, −∞ if none.
+    Below(f64),
     /// The active rows one after the other: −1 and all entries, or the number of entries, columns and values.
     ActiveRows,
     /// All z_i.
@@ -136,6 +138,28 @@ impl Question {
                 | Q::Prepare { .. }
                 | Q::Multipliers { .. }
         )
+    }
+
+    /// How many numbers the answer of a shard with d columns has; none if that depends on the rows.
+    pub fn answer_len(&self, d: usize) -> Option<usize> {
+        use Question as Q;
+        Some(match self {
+            Q::Multipliers { .. } => 3 + d,
+            told if told.changes() => 0,
+            Q::Totals => 6,
+            Q::SquareSum | Q::Target | Q::Gradient(_) | Q::ActiveSum => d,
+            Q::SquareDiagonal | Q::ActiveDiagonal => d,
+            Q::Gram | Q::ActiveGram => d * (d + 1) / 2,
+            Q::Balance { slope, lambdas, .. } => lambdas.len() * if *slope { 4 } else { 3 },
+            Q::Residuals(_) | Q::Spread(_) | Q::Along(_) => 3,
+            Q::ActiveProduct(_) => d + 1,
+            Q::Product(_) => d + 2,
+            Q::Hinge(_) | Q::Near { .. } | Q::Below(_) => 1,
+            Q::Above(lambdas) => 2 * lambdas.len(),
+            Q::Ranges => 4 * d,
+            Q::Scale(pass) => pass.width() * d,
+            _ => return None,
+        })
     }
 
     fn code(&self) -> (u8, Vec<f64>) {
@@ -181,6 +205,7 @@ impl Question {
             Q::Near { lambda, margin } => (26, vec![*lambda, *margin]),
             Q::Above(lambdas) => (27, lambdas.clone()),
             Q::Between { low, high } => (28, vec![*low, *high]),
+            Q::Below(lambda) => (35, vec![*lambda]),
             Q::ActiveRows => (29, vec![]),
             Q::Scores => (30, vec![]),
             Q::Weights => (31, vec![]),
@@ -238,6 +263,7 @@ impl Question {
             (26, &[lambda, margin]) => Q::Near { lambda, margin },
             (27, lambdas) => Q::Above(lambdas.to_vec()),
             (28, &[low, high]) => Q::Between { low, high },
+            (35, &[lambda]) => Q::Below(lambda),
             (29, []) => Q::ActiveRows,
             (30, []) => Q::Scores,
             (31, []) => Q::Weights,
@@ -286,6 +312,12 @@ impl Round {
         }
     }
 
+    /// Whether a matrix is among the answers.
+    pub fn asks_for_matrix(&self) -> bool {
+        let matrix = |q: &Question| matches!(q, Question::Gram | Question::ActiveGram);
+        self.0.iter().any(matrix)
+    }
+
     /// What of it a shard that was lost must be told again.
     pub fn changes(&self) -> Round {
         Round(self.0.iter().filter(|q| q.changes()).cloned().collect())
@@ -315,7 +347,7 @@ mod tests {
             }
         }
         codes.dedup();
-        assert_eq!(codes, (0..35).collect::<Vec<u8>>());
+        assert_eq!(codes, (0..36).collect::<Vec<u8>>());
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! W(λ) = Σ s_i 1[z_i ≥ λ] falls from N to 0. The upper end of the interval is the largest λ with W(λ) ≥ N⁺, which is
 //! one of the z_i; the lower end is the same, or if W(λ) = N⁺ the next z_i below. W is counted at some hundred λ ever
-//! nearer to the solver's, on both sides; when few z_i are left between two of them these are brought here and sorted.
-//! As long as there are too many, floating point numbers, of one order with integers, are cut into 2^11 parts a round.
+//! nearer to the solver's, on both sides; when few z_i are left between two of them these are brought here and sorted, equal
+//! ones as one. As long as there are too many, floating point numbers, of one order with integers, are cut into 2^11 parts
+//! a round.
 
 use super::{Question, Shards};
 use crate::Result;
@@ -62,10 +63,8 @@ impl Shards<'_> {
         loop {
             let (weights, numbers) = counts.split_at(keys.len());
             let at = weights.partition_point(|weight| *weight >= enough);
-            // As near as leaves something below the upper end, should the lower one be there.
-            let nearest = (0..at).rev().find(|&k| numbers[k] > numbers[at - 1]);
-            if let Some(k) = nearest {
-                (low, n_low) = (keys[k], numbers[k]);
+            if at > 0 {
+                (low, n_low) = (keys[at - 1], numbers[at - 1]);
             }
             if at < keys.len() {
                 (high, above_high, n_high) = (keys[at], weights[at], numbers[at]);
@@ -73,36 +72,39 @@ impl Shards<'_> {
             if n_low - n_high <= FEW as f64 || high - low <= 1 {
                 break;
             }
-            let next = between(low, high);
-            if next == keys {
-                break;
-            }
-            keys = next;
+            keys = between(low, high);
             counts = self.sum(vec![above(&keys)])?;
         }
         let (low, high) = (score(low), score(high));
         let found = self.collect(Question::Between { low, high })?.concat();
         let mut left: Vec<(f64, f64)> = found.chunks_exact(2).map(|x| (x[0], x[1])).collect();
         left.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        Ok(interval_of(&left, above_high, n_pos))
+        let (upper, reached) = upper_end(&left, above_high, enough);
+        if reached > n_pos * (1.0 + EQUAL) {
+            return Ok([upper, upper]);
+        }
+        // Nothing but what is below may be the lower end.
+        let below = match left.iter().map(|(z, _)| *z).find(|z| *z < upper) {
+            Some(z) => z,
+            None => {
+                let below = self.collect(Question::Below(upper))?.concat();
+                below.into_iter().fold(f64::NEG_INFINITY, f64::max)
+            }
+        };
+        let lower = if below.is_finite() { below } else { upper };
+        Ok([lower, upper])
     }
 }
 
-/// From the top down, `reached` being the weight above all of them.
-fn interval_of(falling: &[(f64, f64)], mut reached: f64, n_pos: f64) -> [f64; 2] {
-    for group in falling.chunk_by(|a, b| a.0 == b.0) {
-        let value = group[0].0;
-        reached += group.iter().map(|(_, s)| s).sum::<f64>();
-        if (reached - n_pos).abs() <= EQUAL * n_pos {
-            let below = falling.iter().map(|(z, _)| *z).find(|z| *z < value);
-            return [below.unwrap_or(value), value];
-        }
-        if reached > n_pos {
-            return [value, value];
+/// The largest z at which W is enough, and W there; W is `reached` above all of them.
+fn upper_end(falling: &[(f64, f64)], mut reached: f64, enough: f64) -> (f64, f64) {
+    for equal in falling.chunk_by(|a, b| a.0 == b.0) {
+        reached += equal.iter().map(|(_, s)| s).sum::<f64>();
+        if reached >= enough {
+            return (equal[0].0, reached);
         }
     }
-    let lowest = falling.last().map_or(0.0, |(z, _)| *z);
-    [lowest, lowest]
+    (falling.last().map_or(0.0, |(z, _)| *z), reached)
 }
 
 fn above(keys: &[u64]) -> Question {
@@ -152,10 +154,31 @@ mod tests {
         fn collect(&mut self, round: &Round) -> Result<Vec<Vec<f64>>> {
             let round = Round::from_numbers(&round.to_numbers())?;
             let answer = |(rows, shard): &mut (Rows, Shard)| shard.answer(rows, &round.0);
-            Ok(self.0.iter_mut().map(answer).collect())
+            let answers: Vec<Vec<f64>> = self.0.iter_mut().map(answer).collect();
+            assert!(answers.iter().map(Vec::len).sum::<usize>() <= 2 * FEW);
+            Ok(answers)
         }
         fn far(&self) -> bool {
             true
+        }
+    }
+
+    /// Whatever the ties and whatever lies close together far below them.
+    #[test]
+    fn few_scores_are_brought_here() {
+        let n = 20_000;
+        let z: Vec<f64> = (0..2 * n)
+            .map(|i| if i < n { 0.0 } else { -1.0 - i as f64 * 1e-9 })
+            .collect();
+        for n_pos in [1, n / 2, n, n + 5] {
+            let positive: Vec<bool> = (0..2 * n).map(|i| i < n_pos).collect();
+            let rows = Rows::Dense(Dense::new(z.clone(), 2 * n, 1).unwrap());
+            let shard = Shard::new(0..2 * n, 1, &positive, None);
+            let far = Far(vec![(rows, shard)]);
+            let mut shards = Shards::new(Box::new(far), 1, LeastSquares::Plain).unwrap();
+            shards.place(&[1.0]);
+            let found = shards.end(false, 0.3).unwrap().lambda;
+            assert_eq!(found, threshold(&z, &vec![1.0; 2 * n], n_pos as f64));
         }
     }
 

@@ -212,6 +212,10 @@ impl Shard {
                     out.extend([equal[0].0, equal.iter().map(|(_, s)| s).sum()]);
                 }
             }
+            Q::Below(lambda) => {
+                let below = self.with_say().map(|(z, _)| z).filter(|z| z < lambda);
+                out.push(below.fold(f64::NEG_INFINITY, f64::max));
+            }
             Q::Weights => out.extend(self.signed.iter().map(|s| s.abs())),
             _ => out.extend_from_slice(&self.z),
         }
