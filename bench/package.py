@@ -55,8 +55,8 @@ def _fit():
     clf = ubauc.UBAUCClassifier(beta=0.5, gamma=1e-4)
     rust = here = np.inf
     for _ in range(3):
-        of_library = measure("fit", path, "-", 0.5, 1e-4, 1e-6, 5, threads=1)
-        took, fitted = best(5, clf.fit, X, y)
+        of_library = measure("fit", path, "-", 0.5, 1e-4, 1e-6, 15, threads=1)
+        took, fitted = best(15, clf.fit, X, y)
         assert of_library["answer"] == fitted.objective_, (of_library["answer"], fitted.objective_)
         rust, here = min(rust, *of_library["seconds"]), min(here, took)
     path.unlink()

@@ -17,6 +17,8 @@ from .. import _core
 
 # A shard that nobody has asked for this long belongs to a fit that is no more.
 FORGOTTEN = 3600.0
+# Bytes of matrices that are held at once, if it need not be more for every thread to have one.
+ROOM = 2**30
 # Workers that die so often in one round leave no hope.
 TRIES = 100
 # Seconds that the end of a fit may wait for workers to forget it; they do so untold, too.
@@ -104,12 +106,10 @@ class Rounds:
         if self.stopped:
             raise RuntimeError("the fit was stopped")
         everyone = range(len(self.partitions))
+        waves = [everyone]
         if add and _core.asks_for_matrix(questions):
-            # As many at a time as there are threads: with many partitions there is no room here
-            # for the matrices of all.
-            waves = self.partitions.waves()
-        else:
-            waves = [everyone]
+            # With many partitions there may be no room here for the matrices of all at once.
+            waves = self.partitions.waves(ROOM // (4 * self.task.cols**2 + 1))
         answers, total, received = [], None, 0
         for wave in waves:
             answers = self._answers(list(wave), questions)

@@ -63,6 +63,8 @@ pub(crate) struct Shards<'a> {
     pub(crate) with_say: usize,
     stored: usize,
     all_dense: bool,
+    /// Every weight is 1.
+    unit: bool,
     factors: [f64; 2],
     active: usize,
     /// About where the mean residual is: b.
@@ -164,6 +166,7 @@ impl<'a> Shards<'a> {
             with_say: number(3) as usize,
             stored: number(4) as usize,
             all_dense: number(5) == 0.0,
+            unit: number(6) == number(2),
             factors,
             active: 0,
             residual: 0.0,

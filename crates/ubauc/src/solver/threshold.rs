@@ -9,13 +9,8 @@ pub(super) const EQUAL: f64 = 1e-12;
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
 pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
     if weights.iter().all(|&s| s == 1.0 || s == 0.0) {
-        // Order statistics N⁻ and N⁻ + 1 of those that count, by selection.
         let used = z.iter().zip(weights).filter(|(_, s)| **s > 0.0);
-        let mut z: Vec<f64> = used.map(|(z, _)| *z).collect();
-        let at = z.len() - n_pos as usize;
-        let (below, &mut high, _) = z.select_nth_unstable_by(at, f64::total_cmp);
-        let low = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        return [low, high];
+        return unit_threshold(used.map(|(z, _)| *z).collect(), n_pos);
     }
     let mut order: Vec<u32> = (0..z.len() as u32)
         .filter(|&i| weights[i as usize] > 0.0)
@@ -43,6 +38,14 @@ pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
     }
     let lowest = order.last().map_or(0.0, |&i| z[i as usize]);
     [lowest, lowest]
+}
+
+/// The same where every weight is 1: order statistics N⁻ and N⁻ + 1, by selection.
+pub(super) fn unit_threshold(mut z: Vec<f64>, n_pos: f64) -> [f64; 2] {
+    let at = z.len() - n_pos as usize;
+    let (below, &mut high, _) = z.select_nth_unstable_by(at, f64::total_cmp);
+    let low = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    [low, high]
 }
 
 #[cfg(test)]

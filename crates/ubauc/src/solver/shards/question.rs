@@ -38,7 +38,7 @@ pub enum Question {
         /// σ.
         sigma: f64,
     },
-    /// N⁺, N⁻, rows, rows with a say, entries stored, rows that are not dense.
+    /// N⁺, N⁻, rows, rows with a say, entries stored, rows that are not dense, rows of weight 1.
     Totals,
     /// Σ V_i x_i.
     SquareSum,
@@ -146,7 +146,7 @@ impl Question {
         Some(match self {
             Q::Multipliers { .. } => 3 + d,
             told if told.changes() => 0,
-            Q::Totals => 6,
+            Q::Totals => 7,
             Q::SquareSum | Q::Target | Q::Gradient(_) | Q::ActiveSum => d,
             Q::SquareDiagonal | Q::ActiveDiagonal => d,
             Q::Gram | Q::ActiveGram => d * (d + 1) / 2,

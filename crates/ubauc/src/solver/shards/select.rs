@@ -9,7 +9,7 @@
 use super::{Question, Shards};
 use crate::Result;
 use crate::metrics::order::{key, score};
-use crate::solver::threshold::{EQUAL, threshold};
+use crate::solver::threshold::{EQUAL, threshold, unit_threshold};
 
 /// λ to count at in one round.
 const TOGETHER: u64 = 2047;
@@ -32,8 +32,13 @@ impl Shards<'_> {
         if !self.far() {
             let residuals = self.residuals(intercept)?;
             let scores = self.scores()?;
-            let weights = self.collect(Question::Weights)?.concat();
-            let lambda = threshold(&scores, &weights, self.total.pos);
+            let lambda = match self.unit {
+                true => unit_threshold(scores.clone(), self.total.pos),
+                false => {
+                    let weights = self.collect(Question::Weights)?.concat();
+                    threshold(&scores, &weights, self.total.pos)
+                }
+            };
             return Ok(End {
                 residuals,
                 lambda,

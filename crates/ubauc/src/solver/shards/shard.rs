@@ -278,11 +278,12 @@ impl Shard {
             .map(move |&k| rows.row(start + k as usize))
     }
 
-    fn totals(&self, rows: &Rows) -> [f64; 6] {
+    fn totals(&self, rows: &Rows) -> [f64; 7] {
         let s = self.signed.as_slice();
-        let [pos, neg, say] = sums([s, s, s], |s, _, _| {
+        let [pos, neg, say, one] = sums([s, s, s], |s, _, _| {
             let say = if s == 0.0 { 0.0 } else { 1.0 };
-            [s.max(0.0), (-s).max(0.0), say]
+            let one = if s.abs() == 1.0 { 1.0 } else { 0.0 };
+            [s.max(0.0), (-s).max(0.0), say, one]
         });
         let stored: usize = match rows {
             Rows::Dense(_) => self.span.len() * rows.cols(),
@@ -293,7 +294,7 @@ impl Shard {
             Rows::Csr(_) => self.span.len(),
         };
         let len = self.span.len();
-        [pos, neg, len as f64, say, stored as f64, sparse as f64]
+        [pos, neg, len as f64, say, stored as f64, sparse as f64, one]
     }
 
     fn place(&mut self, rows: &Rows, w: &[f64]) {
