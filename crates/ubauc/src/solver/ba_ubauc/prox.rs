@@ -12,8 +12,8 @@ use crate::Result;
 use crate::solver::shards::{Balance, Shards};
 
 /// Points on each side of a fan, and how much nearer each is than the one before.
-const FAN: i32 = 5;
-const NEARER: f64 = 1.0 / 16.0;
+const FAN: i32 = 3;
+const NEARER: f64 = 1.0 / 64.0;
 /// |R|/N at which a search of rows that are far ends.
 const FAR_ENOUGH: f64 = 1e-12;
 
