@@ -65,7 +65,7 @@ eta0, radius, average_from, random_state
     >>> import dask.array as da
     >>> from dask.distributed import Client
     >>> from ubauc.dask import DaskUBAUCClassifier
-    >>> client = Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    >>> client = Client(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     >>> X = da.random.default_rng(0).normal(size=(10_000, 5), chunks=(2_500, 5))
     >>> y = (X[:, 0] + X[:, 1] > 2).astype(int)
     >>> clf = DaskUBAUCClassifier(beta=0.5, gamma=1e-4).fit(X, y)
