@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from ubauc import metrics
+from ubauc import _core, metrics
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -244,7 +244,7 @@ def test_what_is_refused(client, method):
 def test_scores_that_change_between_rounds_are_noticed():
     """A task that is run again and gives other scores must not give a wrong AUC."""
     y = labels(500)
-    keys = metrics._core.keys_by_class(scores_of("smooth", 500, y), y == 1)
+    keys = _core.keys_by_class(scores_of("smooth", 500, y), y == 1)
 
     class Forgetful(_auc._Rounds):
         def gather(self, name, function, arguments):

@@ -190,9 +190,9 @@ def _as_chosen(params, solution):
 
 
 def _after(estimator, problem, params, n_iter):
-    """The solution of so many steps."""
-    params = {**params, "max_iter": n_iter}
-    return _calibrated(estimator, problem, params, _solve(estimator, problem, params))
+    """The solution of so many steps, its folds solved to the end."""
+    solution = _solve(estimator, problem, {**params, "max_iter": n_iter})
+    return _calibrated(estimator, problem, params, solution)
 
 
 def _calibrated(estimator, problem, params, solution):
