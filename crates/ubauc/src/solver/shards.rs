@@ -605,7 +605,7 @@ impl<'a> Shards<'a> {
     pub(crate) fn mean_squares(&mut self) -> Result<Vec<f64>> {
         let n = self.square_weight();
         let (mut mean, _) = self.means()?;
-        mean.iter_mut().for_each(|m| *m *= n * *m);
+        mean.iter_mut().for_each(|m| *m = n * (*m * *m));
         Ok(mean)
     }
 
