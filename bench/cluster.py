@@ -20,8 +20,6 @@ from measure import CACHE, best, seconds, table
 FEATURES = 200
 PARTITIONS = 8
 WORKERS = 2
-# Questions that are answered with a matrix, of all rows or of the active ones: `question.rs`.
-GRAM, ACTIVE_GRAM = 12, 20
 MEASURED = CACHE / "dask.json"
 PARAMS = {"beta": 0.5, "gamma": 1e-4, "tol": 1e-6}
 
@@ -78,6 +76,7 @@ def fit_here(rows, repeats):
 def watch():
     """Every round from now on: what was asked, how long it took, the bytes of a partition."""
     import ubauc.dask._fit as fits
+    from ubauc import _core
 
     seen = []
 
@@ -89,8 +88,7 @@ def watch():
                 {
                     "begin": start,
                     "end": time.perf_counter(),
-                    "gram": GRAM in codes(questions),
-                    "matrix": bool({GRAM, ACTIVE_GRAM} & set(codes(questions))),
+                    "matrix": _core.asks_for_matrix(questions),
                     "sent": questions.nbytes,
                     "received": max(answer.nbytes for answer in answers),
                 }
@@ -99,15 +97,6 @@ def watch():
 
     fits.Rounds = Watched
     return seen
-
-
-def codes(questions):
-    """Each question is its code, how many numbers follow, and these."""
-    at, found = 0, []
-    while at < len(questions):
-        found.append(int(questions[at]))
-        at += 2 + int(questions[at + 1])
-    return found
 
 
 def fit_cluster(rows, repeats):

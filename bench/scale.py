@@ -18,8 +18,8 @@ def constants(found, which=-1):
     of_partition = max(0.0, (high - low) / (many - few))
     base = max(0.0, low - few * of_partition)
     latency = base + PARTITIONS * of_partition
-    rest = [r for r in far["rounds"] if not r["gram"]]
-    grams = [r for r in far["rounds"] if r["gram"]]
+    rest = [r for r in far["rounds"] if not r["matrix"]]
+    grams = [r for r in far["rounds"] if r["matrix"]]
     in_rounds = sum(r["end"] - r["begin"] for r in far["rounds"])
     rate = wire["bytes"] / max(wire["large"] - low, 1e-9)
 

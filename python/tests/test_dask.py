@@ -21,7 +21,7 @@ distributed = pytest.importorskip("distributed")
 
 from dask_processes import cluster  # noqa: E402
 from ubauc.dask import DaskUBAUCClassifier, _data, _rounds  # noqa: E402
-from ubauc.dask._fit import Task  # noqa: E402
+from ubauc.dask._task import Task  # noqa: E402
 
 GIVEN = {"beta": 0.5, "gamma": 1e-3, "tol": 1e-9}
 

@@ -210,12 +210,10 @@ pub(crate) fn scores<'py>(
 
 impl Common {
     pub(crate) fn least_squares(&self) -> PyResult<Option<LeastSquares>> {
-        match self.least_squares.as_deref() {
-            None => Ok(None),
-            Some("plain") => Ok(Some(LeastSquares::Plain)),
-            Some("balanced") => Ok(Some(LeastSquares::Balanced)),
-            Some(other) => Err(unknown("least_squares", other, "plain or balanced")),
-        }
+        self.least_squares
+            .as_deref()
+            .map(least_squares_of)
+            .transpose()
     }
 
     pub(crate) fn scale(&self) -> PyResult<Scale> {
@@ -310,6 +308,14 @@ impl Common {
             Scale::MaxAbs => Ok(RunningScale::MaxAbs),
             Scale::Standard => Err(unknown("scale", "standard", "none or maxabs in a stream")),
         }
+    }
+}
+
+pub(crate) fn least_squares_of(name: &str) -> PyResult<LeastSquares> {
+    match name {
+        "plain" => Ok(LeastSquares::Plain),
+        "balanced" => Ok(LeastSquares::Balanced),
+        other => Err(unknown("least_squares", other, "plain or balanced")),
     }
 }
 

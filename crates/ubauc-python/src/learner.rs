@@ -3,6 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use ubauc::data::rows::Rows;
 use ubauc::solver::ol_ubauc::{self, eta0};
 
 use crate::caller::stop_if_asked;
@@ -57,19 +58,12 @@ impl Learner {
         positive: PyReadonlyArray1<'py, bool>,
     ) -> PyResult<()> {
         let (x, positive) = (x.slices()?, positive.as_slice()?);
-        let learner = &self.0;
-        let eta0 = detached(py, 1, || {
+        let learner = &mut self.0;
+        detached(py, 1, || {
             let rows = x.rows()?;
-            let first = (0..rows.len()).zip(positive).take(eta0::SAMPLE);
-            let first: Vec<_> = first.map(|(i, &p)| (rows.row(i), p)).collect();
-            Ok(eta0::choose_from(
-                &first,
-                learner.params(),
-                learner.scale(),
-            )?)
-        })?;
-        self.0.set_eta0(eta0);
-        Ok(())
+            let order = 0..rows.len().min(positive.len());
+            try_eta0(learner, &rows, order, positive)
+        })
     }
 
     /// Learns the examples in their order. Answers their scores, each before it was learned.
@@ -86,10 +80,8 @@ impl Learner {
         let scores = detached(py, 1, || {
             let rows = x.rows()?;
             let mut scores = Vec::with_capacity(rows.len());
-            for (i, &positive) in (0..rows.len()).zip(positive) {
-                stop_if_asked();
-                let weight = weights.map_or(1.0, |weights| weights[i]);
-                scores.push(learner.learn(rows.row(i), positive, weight)?);
+            for i in 0..rows.len().min(positive.len()) {
+                scores.push(learn_one(learner, &rows, i, positive, weights)?);
             }
             Ok(scores)
         })?;
@@ -126,4 +118,31 @@ impl Learner {
     fn counts(&self) -> [u64; 2] {
         self.0.counts()
     }
+}
+
+/// Learns row i; its score before.
+pub(crate) fn learn_one(
+    learner: &mut ol_ubauc::Learner,
+    rows: &Rows,
+    i: usize,
+    positive: &[bool],
+    weights: Option<&[f64]>,
+) -> Result<f64, Refused> {
+    stop_if_asked();
+    let weight = weights.map_or(1.0, |weights| weights[i]);
+    Ok(learner.learn(rows.row(i), positive[i], weight)?)
+}
+
+/// η₀ by trial on the first rows of this order.
+pub(crate) fn try_eta0(
+    learner: &mut ol_ubauc::Learner,
+    rows: &Rows,
+    order: impl Iterator<Item = usize>,
+    positive: &[bool],
+) -> Result<(), Refused> {
+    let first = order.take(eta0::SAMPLE);
+    let first: Vec<_> = first.map(|i| (rows.row(i), positive[i])).collect();
+    let eta0 = eta0::choose_from(&first, learner.params(), learner.scale())?;
+    learner.set_eta0(eta0);
+    Ok(())
 }

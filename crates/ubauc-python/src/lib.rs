@@ -3,6 +3,7 @@
 //! It knows nothing of estimators; those are in `python/ubauc`. `error.rs` is the one table from the library's errors to
 //! Python's exceptions, `input.rs` the one place that looks at arrays.
 
+mod auc_parts;
 mod calibrate;
 mod caller;
 mod error;
@@ -11,11 +12,12 @@ mod input;
 mod learner;
 mod metrics;
 mod model_file;
-mod parts;
+mod part;
 mod read;
 mod rival_learner;
 mod rivals;
 mod rounds;
+mod tune;
 
 use pyo3::prelude::*;
 
@@ -33,7 +35,9 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model_file::save_model, module)?)?;
     module.add_function(wrap_pyfunction!(model_file::load_model, module)?)?;
     module.add_function(wrap_pyfunction!(read::load_svmlight, module)?)?;
+    part::add_to(module)?;
     rounds::add_to(module)?;
+    tune::add_to(module)?;
     metrics::add_to(module)?;
-    parts::add_to(module)
+    auc_parts::add_to(module)
 }

@@ -13,6 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
+use ubauc::checksum::fnv1a;
 use ubauc::data::rows::Row;
 use ubauc::solver::oam::Oam;
 use ubauc::solver::opauc::Opauc;
@@ -248,9 +249,4 @@ impl AtHand {
         self.indices.clear();
         self.values.clear();
     }
-}
-
-fn fnv1a(bytes: &[u8]) -> u64 {
-    let step = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -18,6 +18,7 @@
 
 pub mod atomic;
 pub mod calibrate;
+pub mod checksum;
 pub mod data;
 mod error;
 pub mod metrics;

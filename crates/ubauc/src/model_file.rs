@@ -32,6 +32,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::atomic::AtomicFile;
+use crate::checksum::Fnv1a;
 use crate::model::LinearModel;
 use crate::{Error, Result};
 
@@ -296,20 +297,19 @@ fn verify(file: &Value) -> std::result::Result<(), String> {
 }
 
 fn checksum(fields: Vec<(&str, &Value)>) -> String {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    let mut hash = Fnv::default();
     hash.object(fields);
-    format!("fnv1a64:{:016x}", hash.0)
+    format!("fnv1a64:{:016x}", hash.0.value())
 }
 
 /// FNV-1a of 64 bits over a JSON value: a letter for the kind, the length of what has one, the
 /// content.
-struct Fnv(u64);
+#[derive(Default)]
+struct Fnv(Fnv1a);
 
 impl Fnv {
     fn bytes(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        self.0.add(bytes);
     }
 
     fn head(&mut self, kind: u8, length: usize) {

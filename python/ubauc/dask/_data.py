@@ -4,7 +4,10 @@ import copyreg
 from dataclasses import dataclass, replace
 from numbers import Real
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+from dask import delayed
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -169,16 +172,12 @@ def about(partition, number):
 
 def loads_of_collections(X, y, weight, token):
     """A delayed partition for every chunk of rows of dask arrays or frames."""
-    import dask.array as da
-    import dask.dataframe as dd
-    from dask import delayed
-
     if isinstance(X, dd.DataFrame):
         named = {what: c for what, c in (("y", y), ("sample_weight", weight)) if isinstance(c, str)}
         for what, column in named.items():
             if column not in X.columns:
                 raise ValueError(f"{what} = {column!r}: X has no such column")
-        if named and (isinstance(y, str) and (weight is None or isinstance(weight, str))):
+        if isinstance(y, str) and (weight is None or isinstance(weight, str)):
             # All of a partition together: what makes it is computed once.
             load = delayed(of_frame, pure=False)
             return [
@@ -213,9 +212,6 @@ def loads_of_collections(X, y, weight, token):
 
 def _vector(vector, what, xs, rows):
     """Chunks of a vector, as many as there are of rows."""
-    import dask.array as da
-    import dask.dataframe as dd
-
     if isinstance(vector, (dd.Series, dd.DataFrame)):
         chunks = vector.to_delayed()
     elif isinstance(vector, da.Array):
@@ -239,8 +235,6 @@ def _vector(vector, what, xs, rows):
 
 def loads_of_files(paths, format, label, weight, zero_based, token):
     """A delayed partition for every file."""
-    from dask import delayed
-
     if not paths:
         raise ValueError("no files")
     if format not in ("auto", "svmlight", "parquet"):

@@ -1,10 +1,10 @@
 """From partitions to solutions: who asks what of whom."""
 
 import sys
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from distributed import get_client
 from sklearn.utils.class_weight import compute_class_weight
 
 from .. import _core
@@ -20,47 +20,8 @@ from .._problem import (
 )
 from . import _data, _online, _tune
 from ._rounds import Rounds
+from ._task import Task
 from ._workers import Partitions
-
-
-@dataclass(frozen=True)
-class Task:
-    """How a partition becomes a shard of one problem: which rows have a say, and how much."""
-
-    cols: int
-    # Labels of the negative and the positive class, and their weights.
-    pair: tuple
-    class_weight: tuple | None = None
-    # Left out: this fold of so many, dealt by class in an order of its own, going on from partition
-    # to partition so that the folds are stratified as a whole.
-    fold: int | None = None
-    folds: int = 5
-    seed: int = 0
-    dealt: tuple = ()
-
-    def labels(self, partition, number):
-        """Which rows are positive, the weights of all or None, and which are left out."""
-        negative, positive = (partition.y == label for label in self.pair)
-        weights = partition.weight
-        if self.class_weight is not None or not (negative | positive).all():
-            ones = np.ones(positive.size) if weights is None else weights
-            of_negative, of_positive = self.class_weight or (1.0, 1.0)
-            weights = ones * (negative * of_negative + positive * of_positive)
-        left_out = np.zeros(positive.size, dtype=bool)
-        if self.fold is not None:
-            weights = np.ones(positive.size) if weights is None else weights.copy()
-            for code, of_class in enumerate((negative, positive)):
-                rows = np.flatnonzero(of_class & (weights > 0))
-                order = np.random.default_rng([self.seed, number, code]).permutation(rows.size)
-                folds = (np.arange(rows.size) + self.dealt[number][code]) % self.folds
-                left_out[rows[order[folds == self.fold]]] = True
-            weights[left_out] = 0.0
-        return positive, weights, left_out
-
-    def shard(self, partition, number):
-        """What the solver keeps for the rows of a partition."""
-        positive, weights, _ = self.labels(partition, number)
-        return _core.Shard(partition.part, self.cols, positive, weights)
 
 
 class Cluster:
@@ -154,8 +115,6 @@ class Cluster:
 def current(client):
     """The client given, or the one that is there."""
     if client is None:
-        from distributed import get_client
-
         try:
             client = get_client()
         except ValueError:
@@ -260,9 +219,3 @@ class Progress:
         """End the line."""
         if self.anew and self.width:
             print(file=sys.stderr)
-
-
-def without(task, fold, counted):
-    """The same problem without a fold; `counted` examples of both classes in each partition."""
-    dealt = (np.cumsum(counted, axis=0) - counted).tolist()
-    return replace(task, fold=fold, dealt=tuple(map(tuple, dealt)))

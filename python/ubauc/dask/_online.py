@@ -2,8 +2,8 @@
 
 Each epoch every partition is learned from the same weights, in an order of its own, and the results
 are averaged by the number of examples with a weight. A partition of one class only is learned like
-any other. It has no certificate of its own:
-the batch solver's look at its weights gives one, and starts from them if asked to.
+any other. It has no certificate of its own: the batch solver's look at its weights gives one, and
+starts from them if asked to.
 
 Zinkevich et al., NIPS 2010 (one averaging); Stich, ICLR 2019 (one each epoch).
 """
@@ -28,9 +28,9 @@ def epoch(partition, number, task, params, steps, state, turn, seed):
     """One pass over a partition from weights, intercept and threshold; how many counted."""
     positive, weights, _ = task.labels(partition, number)
     counted = positive.size if weights is None else int((weights > 0).sum())
-    w, intercept, threshold, done, eta0 = state
+    w, intercept, threshold, done = state
     order = np.random.default_rng([seed, turn, number]).permutation(positive.size)
-    learner = _core.Learner(params, steps if eta0 is None else {**steps, "eta0": eta0})
+    learner = _core.Learner(params, steps)
     learner.start_from(np.require(w, np.float64, ["C", "ALIGNED"]), intercept, threshold)
     learner.take_steps(done)
     _core.learn_part(learner, partition.part, positive, weights, order)
@@ -48,12 +48,12 @@ def learn(cluster, task, params, steps, epochs):
     # Averages within an epoch would lag behind; those between partitions do their work.
     steps = {**steps, "average": None}
     told = {"task": task, "params": {**params, "progress": None}, "steps": steps, "seed": task.seed}
-    eta0 = steps["eta0"]
-    both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))
-    if eta0 is None and both.size:
-        (eta0,) = partitions.each("eta0", first_step, [int(both[0])], **told)
-    # Where no partition has both classes there is nothing to try it on.
-    state = (np.zeros(task.cols), 0.0, 0.0, 0, 1.0 if eta0 is None else eta0)
+    if steps["eta0"] is None:
+        # Where no partition has both classes there is nothing to try it on.
+        both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))[:1]
+        found = partitions.each("eta0", first_step, both.tolist(), **told) if both.size else [1.0]
+        told["steps"] = {**steps, "eta0": found[0]}
+    state = (np.zeros(task.cols), 0.0, 0.0, 0)
     for turn in range(epochs):
         found = partitions.each("epoch", epoch, turn=turn, state=state, **told)
         found = [part for part in found if part[3] > 0]
@@ -62,5 +62,5 @@ def learn(cluster, task, params, steps, epochs):
         intercept = sum(part[1] * (part[3] / total) for part in found)
         threshold = sum(part[2] * (part[3] / total) for part in found)
         longest = max(part[3] for part in found)
-        state = (w, intercept, threshold, state[3] + longest, state[4])
+        state = (w, intercept, threshold, state[3] + longest)
     return state[0]

@@ -3,52 +3,43 @@
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+from dask import delayed
 
 from ..metrics import hand_till
+from ._auc import roc_auc
 
 
 def lazily(local, method, X):
     """A method of the local estimator, of every chunk when it is asked for."""
-    if isinstance(X, da.Array):
-        if X.ndim != 2:
-            raise ValueError(f"X has {X.ndim} dimensions, expected 2")
-        if X.numblocks[1] > 1:
-            X = X.rechunk({1: -1})
-        wide = method == "decision_function" and local.classes_.size > 2
-        dtype = np.float64 if method == "decision_function" else local.classes_.dtype
-        n_classes = local.classes_.size
-        return X.map_blocks(
-            of_chunk,
-            local=local,
-            method=method,
-            dtype=dtype,
-            drop_axis=None if wide else 1,
-            chunks=(X.chunks[0], (n_classes,)) if wide else (X.chunks[0],),
-            meta=np.empty((0, n_classes) if wide else (0,), dtype=dtype),
-            name=None,
-            token=f"ubauc-{method.replace('_', '-')}",
-        )
+    if not isinstance(X, (da.Array, dd.DataFrame)):
+        return getattr(local, method)(X)
+    dtype = np.float64 if method == "decision_function" else local.classes_.dtype
+    # A column for each class, or one number a row.
+    wide = method == "decision_function" and local.classes_.size > 2
+    width = (local.classes_.size,) if wide else ()
+    name = f"ubauc-{method.replace('_', '-')}"
     if isinstance(X, dd.DataFrame):
+        work = delayed(of_chunk, pure=True, name=name)
+        model = delayed(local)
         chunks = [
-            da.from_delayed(
-                chunk,
-                shape=(np.nan,)
-                if local.classes_.size == 2 or method == "predict"
-                else (np.nan, local.classes_.size),
-                dtype=np.float64 if method == "decision_function" else local.classes_.dtype,
-            )
-            for chunk in _delayed(local, method, X)
+            da.from_delayed(work(part, local=model, method=method), (np.nan, *width), dtype)
+            for part in X.to_delayed()
         ]
         return da.concatenate(chunks, allow_unknown_chunksizes=True)
-    return getattr(local, method)(X)
-
-
-def _delayed(local, method, frame):
-    from dask import delayed
-
-    work = delayed(of_chunk, pure=True, name=f"ubauc-{method}")
-    model = delayed(local)
-    return [work(part, local=model, method=method) for part in frame.to_delayed()]
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions, expected 2")
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    return X.map_blocks(
+        of_chunk,
+        local=local,
+        method=method,
+        dtype=dtype,
+        drop_axis=None if wide else 1,
+        chunks=(X.chunks[0], *((n,) for n in width)),
+        meta=np.empty((0, *width), dtype=dtype),
+        token=name,
+    )
 
 
 def of_chunk(chunk, local, method):
@@ -72,6 +63,4 @@ def score(estimator, X, y, sample_weight):
     if scores.ndim == 2:
         labels, found = da.compute(y, scores)
         return hand_till(np.asarray(labels), found, labels=local.classes_)
-    from ._auc import roc_auc
-
     return roc_auc(y, scores, client=estimator.client, pos_label=local.classes_[1])

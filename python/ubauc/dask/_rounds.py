@@ -105,8 +105,7 @@ class Rounds:
         """The answers in the order of the partitions, or their sum in that order."""
         if self.stopped:
             raise RuntimeError("the fit was stopped")
-        everyone = range(len(self.partitions))
-        waves = [everyone]
+        waves = [range(len(self.partitions))]
         if add and _core.asks_for_matrix(questions):
             # With many partitions there may be no room here for the matrices of all at once.
             waves = self.partitions.waves(ROOM // (4 * self.task.cols**2 + 1))

@@ -16,26 +16,25 @@ from .. import _core
 from ..exceptions import CollapseWarning, warn_user
 from ._auc import _exact, _Rounds
 from ._rounds import Rounds
+from ._task import FOLDS
 
-FOLDS = 5
 # The relative gap at which points are compared.
 COARSE = 1e-3
 
 
 def tune(cluster, task, params, spent):
     """What was tried, and the best of it."""
-    from ._fit import without
-
     grid = json.loads(_core.tune_grid())
     betas = grid["betas"] if params["beta"] is None else [params["beta"]]
     gammas = grid["gammas"] if params["gamma"] is None else [params["gamma"]]
     kind = params["least_squares"]
     kinds = grid["least_squares"] if kind is None else [kind]
     walk = list(serpentine(betas, gammas))
+    counted = cluster.of_pair(task)
 
     def judge(fold, kind):
         """Every point of the grid on one fold."""
-        left_out = without(task, fold, cluster.of_pair(task))
+        left_out = task.without(fold, counted)
         rounds = Rounds(cluster.partitions, left_out)
         spent.append(rounds)
         try:
@@ -68,7 +67,8 @@ def tune(cluster, task, params, spent):
             "hardly tell the classes apart",
             CollapseWarning,
         )
-        best = {"beta": beta, "gamma": gammas[0], "least_squares": kinds[0]}
+        # The rest as where nothing is chosen.
+        best = {"beta": beta}
     else:
         beta, gamma, kind, *_ = points[chosen]
         best = {"beta": beta, "gamma": gamma, "least_squares": kind}

@@ -91,7 +91,9 @@ class Partitions:
 
     def waves(self, most):
         """All numbers in their order, so many at a time, or as many as the cluster has threads."""
-        size = max(1, most, sum(self.client.nthreads().values()))
+        size = most
+        if size < len(self):
+            size = max(1, most, sum(self.client.nthreads().values()))
         return [range(k, min(k + size, len(self))) for k in range(0, len(self), size)]
 
     def keep(self, name, function, **told):

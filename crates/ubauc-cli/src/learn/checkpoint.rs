@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use ubauc::atomic::AtomicFile;
+use ubauc::checksum::fnv1a;
 
 use super::state::{Head, State};
 use crate::args::WrongUsage;
@@ -215,10 +216,4 @@ fn parse(bytes: &[u8]) -> Result<State> {
 fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
-}
-
-/// The checksum of the model file, of bytes.
-pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
-    let step = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use ubauc::model::LinearModel;
 use ubauc::model_file::SavedModel;
 
-use super::checkpoint::fnv1a;
 use super::state::State;
 use super::{ALGORITHM, LearnArgs};
 use crate::args::WrongUsage;
 use crate::output::Output;
 use crate::scoring;
+use ubauc::checksum::fnv1a;
 
 /// λ in units of the score.
 pub(super) fn threshold(state: &State) -> f64 {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use ubauc::checksum::Fnv1a;
 use ubauc::data::dataset::{Dataset, Examples};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::{Csr, Rows};
@@ -192,12 +193,8 @@ fn joined(first: &Dataset, second: &Dataset) -> Result<Dataset> {
 
 /// A number that labels and features of another data set are most unlikely to have: FNV-1a over their bits.
 fn fingerprint(parts: [Option<&Dataset>; 2]) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |word: u64| {
-        for byte in word.to_le_bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
+    let mut hash = Fnv1a::default();
+    let mut add = |word: u64| hash.add(&word.to_le_bytes());
     for data in parts.into_iter().flatten() {
         for (i, positive) in data.positive().iter().enumerate() {
             add(u64::from(*positive));
@@ -207,7 +204,7 @@ fn fingerprint(parts: [Option<&Dataset>; 2]) -> String {
             }
         }
     }
-    format!("{hash:016x}")
+    format!("{:016x}", hash.value())
 }
 
 fn two_classes(examples: Examples, protocol: &Protocol) -> Result<(Dataset, ClassSides)> {

@@ -145,7 +145,6 @@ fn far(
         source,
         data.rows().cols(),
         data.class_names(),
-        &Given::default(),
         scale,
         params.least_squares,
         params.intercept,

@@ -4,8 +4,6 @@
 //! sample weights, so they, w and λ start the next; a neighbour on a grid is then a few Newton steps away. The first fit
 //! starts from [`Given::start`], if there is one.
 
-use std::borrow::Cow;
-
 use super::newton::{Route, System};
 use super::{BaUbaucParams, Fit, Given, Progress, Solver, Warm, check_given, check_start};
 use crate::Result;
@@ -44,28 +42,21 @@ impl<'a> Path<'a> {
         Path::over(shards, given, least_squares, intercept)
     }
 
-    /// Rows that are anywhere, with d columns; their weights are with them, and `given.divisors` are those of `scale` if
-    /// there are none.
+    /// Rows that are anywhere, with d columns and their weights with them.
     pub fn of_source(
         source: Box<dyn Source + 'a>,
         cols: usize,
         names: &[String; 2],
-        given: &Given<'a>,
         scale: Scale,
         least_squares: LeastSquares,
         intercept: bool,
     ) -> Result<Path<'a>> {
         let mut shards = Shards::new(source, cols, least_squares)?;
         refuse_one_class(shards.total, names, shards.rows)?;
-        check_start(given.start, cols)?;
-        let divisors = match given.divisors {
-            Some(divisors) => Some(divisors.into()),
-            None => shards.divisors(scale)?.map(Cow::Owned),
-        };
-        if let Some(divisors) = divisors {
-            shards.divide_by(divisors);
+        if let Some(divisors) = shards.divisors(scale)? {
+            shards.divide_by(divisors.into());
         }
-        Path::over(shards, given, least_squares, intercept)
+        Path::over(shards, &Given::default(), least_squares, intercept)
     }
 
     fn over(

@@ -1,0 +1,180 @@
+//! Rows of one partition of data that are elsewhere, and the online learner on them.
+
+use std::path::PathBuf;
+
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use ubauc::data::rows::{Csr, Dense, Rows};
+
+use crate::error::Refused;
+use crate::input::{Matrix, Slices, detached};
+use crate::learner::{Learner, learn_one, try_eta0};
+
+type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+
+/// Rows of one partition, owned.
+#[pyclass(frozen, module = "ubauc._core")]
+pub(crate) struct Part {
+    pub(crate) rows: Rows,
+}
+
+#[pymethods]
+impl Part {
+    /// A copy of an array or a CSR matrix.
+    #[new]
+    fn new(py: Python<'_>, x: Matrix<'_>) -> PyResult<Part> {
+        let x = x.slices()?;
+        let rows = detached(py, 1, || {
+            Ok(match x {
+                Slices::Dense(values, [rows, cols]) => {
+                    Rows::Dense(Dense::new(values.to_vec(), rows, cols)?)
+                }
+                Slices::Csr(indptr, indices, values, cols) => {
+                    let (indices, values) = (indices.to_vec(), values.to_vec());
+                    Rows::Csr(Csr::new(indptr.to_vec(), indices, values, cols)?)
+                }
+            })
+        })?;
+        Ok(Part { rows })
+    }
+
+    /// An svmlight file, and its labels.
+    #[staticmethod]
+    fn read_svmlight(
+        py: Python<'_>,
+        path: PathBuf,
+        zero_based: bool,
+    ) -> PyResult<(Part, Bound<'_, PyArray1<f64>>)> {
+        let (rows, labels) = detached(py, 1, || crate::read::svmlight(&path, zero_based))?;
+        Ok((Part { rows }, labels.into_pyarray(py)))
+    }
+
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.rows.len(), self.rows.cols())
+    }
+
+    /// The memory it takes.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        match &self.rows {
+            Rows::Dense(dense) => 8 * dense.values().len(),
+            Rows::Csr(csr) => 12 * csr.values().len() + 8 * csr.indptr().len(),
+        }
+    }
+
+    fn __sizeof__(&self) -> usize {
+        self.nbytes()
+    }
+
+    /// The numbers themselves, for `of_dense` or `of_csr`: a part may move from one worker to another.
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (len, cols) = (self.rows.len(), self.rows.cols());
+        match &self.rows {
+            Rows::Dense(dense) => {
+                (PyArray1::from_slice(py, dense.values()), len, cols).into_pyobject(py)
+            }
+            Rows::Csr(csr) => {
+                let indptr: Vec<u64> = csr.indptr().iter().map(|&x| x as u64).collect();
+                let indices = PyArray1::from_slice(py, csr.indices());
+                let values = PyArray1::from_slice(py, csr.values());
+                (indptr.into_pyarray(py), indices, values, cols).into_pyobject(py)
+            }
+        }
+    }
+
+    #[staticmethod]
+    fn of_dense(values: Numbers<'_>, rows: usize, cols: usize) -> PyResult<Part> {
+        let dense = Dense::new(values.to_vec()?, rows, cols).map_err(Refused::from)?;
+        let rows = Rows::Dense(dense);
+        Ok(Part { rows })
+    }
+
+    #[staticmethod]
+    fn of_csr(
+        indptr: PyReadonlyArray1<'_, u64>,
+        indices: PyReadonlyArray1<'_, u32>,
+        values: Numbers<'_>,
+        cols: usize,
+    ) -> PyResult<Part> {
+        let indptr: Vec<usize> = indptr.to_vec()?.into_iter().map(|x| x as usize).collect();
+        let csr = Csr::new(indptr, indices.to_vec()?, values.to_vec()?, cols);
+        let rows = Rows::Csr(csr.map_err(Refused::from)?);
+        Ok(Part { rows })
+    }
+
+    /// w·x + b of every row.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        weights: Numbers<'py>,
+        intercept: f64,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let weights = weights.as_slice()?;
+        let scores = detached(py, 1, || {
+            Ok(ubauc::model::scores(weights, intercept, &self.rows))
+        })?;
+        Ok(scores.into_pyarray(py))
+    }
+}
+
+/// Learns the examples of a part in this order.
+#[pyfunction]
+pub(crate) fn learn_part<'py>(
+    py: Python<'py>,
+    mut learner: PyRefMut<'py, Learner>,
+    part: &Part,
+    positive: PyReadonlyArray1<'py, bool>,
+    weights: Option<Numbers<'py>>,
+    order: PyReadonlyArray1<'py, i64>,
+) -> PyResult<()> {
+    let (positive, order) = (positive.as_slice()?, order.as_slice()?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let (rows, learner) = (&part.rows, &mut learner.0);
+    let fit = weights.is_none_or(|w| w.len() == rows.len());
+    let order = checked_order(rows, positive, order, fit)?;
+    detached(py, 1, || {
+        for i in order {
+            learn_one(learner, rows, i, positive, weights)?;
+        }
+        Ok(())
+    })
+}
+
+/// η₀ by trial on the first of the examples of a part in this order.
+#[pyfunction]
+pub(crate) fn find_eta0_of_part<'py>(
+    py: Python<'py>,
+    mut learner: PyRefMut<'py, Learner>,
+    part: &Part,
+    positive: PyReadonlyArray1<'py, bool>,
+    order: PyReadonlyArray1<'py, i64>,
+) -> PyResult<()> {
+    let (positive, order) = (positive.as_slice()?, order.as_slice()?);
+    let (rows, learner) = (&part.rows, &mut learner.0);
+    let order = checked_order(rows, positive, order, true)?;
+    detached(py, 1, || try_eta0(learner, rows, order, positive))
+}
+
+fn checked_order<'a>(
+    rows: &Rows,
+    positive: &[bool],
+    order: &'a [i64],
+    fit: bool,
+) -> PyResult<impl Iterator<Item = usize> + Send + use<'a>> {
+    let n = rows.len();
+    let within = |&i: &i64| usize::try_from(i).is_ok_and(|i| i < n);
+    if !fit || positive.len() != n || !order.iter().all(within) {
+        let what = "labels, weights or order do not fit the rows";
+        return Err(PyValueError::new_err(what));
+    }
+    Ok(order.iter().map(|&i| i as usize))
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Part>()?;
+    module.add_function(wrap_pyfunction!(learn_part, module)?)?;
+    module.add_function(wrap_pyfunction!(find_eta0_of_part, module)?)
+}

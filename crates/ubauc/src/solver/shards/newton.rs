@@ -1,0 +1,184 @@
+//! What Newton systems need: the active rows themselves, their matrix, or products with them and with all rows.
+
+use super::{Question, Shards};
+use crate::data::rows::add_to;
+use crate::solver::gram::{rank_one, unpacked};
+use crate::{Error, Result};
+
+/// See [`Shards::newton_matrix`].
+pub(crate) struct NewtonMatrix {
+    beta: f64,
+    sigma: f64,
+    /// Σ V_i.
+    weight: f64,
+    /// XᵀV1, with an intercept.
+    centre: Option<Vec<f64>>,
+    /// |A| and Σ_A x_i.
+    active: f64,
+    active_sum: Vec<f64>,
+}
+
+/// One active row.
+pub(crate) type Entries = Vec<(u32, f64)>;
+
+impl Shards<'_> {
+    /// How many rows are active.
+    pub(crate) fn active(&self) -> usize {
+        self.active
+    }
+
+    /// The entries of the active rows.
+    pub(crate) fn active_rows(&mut self) -> Result<Vec<Entries>> {
+        let parts = self.collect(Question::ActiveRows)?;
+        let mut rows = Vec::with_capacity(self.active);
+        for part in &parts {
+            let mut rest = part.as_slice();
+            while !rest.is_empty() {
+                let (row, tail) = self.read_row(rest).ok_or(Error::Numerical {
+                    what: "active rows that cannot be: is it one version of ubauc everywhere?",
+                })?;
+                rows.push(row);
+                rest = tail;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The first row, and what follows it.
+    fn read_row<'n>(&self, numbers: &'n [f64]) -> Option<(Entries, &'n [f64])> {
+        let divisor = |j: usize| self.divisors.as_ref().map_or(1.0, |d| d[j]);
+        let (&count, rest) = numbers.split_first()?;
+        if count < 0.0 {
+            let (values, rest) = rest.split_at_checked(self.cols)?;
+            let all = values.iter().enumerate();
+            let row = all.map(|(j, x)| (j as u32, x / divisor(j))).collect();
+            return Some((row, rest));
+        }
+        let (columns, rest) = rest.split_at_checked(count as usize)?;
+        let (values, rest) = rest.split_at_checked(count as usize)?;
+        if columns.iter().any(|j| *j as usize >= self.cols) {
+            return None;
+        }
+        let all = columns.iter().map(|j| *j as usize).zip(values);
+        let row = all.map(|(j, x)| (j as u32, x / divisor(j))).collect();
+        Some((row, rest))
+    }
+
+    /// Σ_A x.
+    fn active_sum(&mut self) -> Result<Vec<f64>> {
+        let mut sum = self.sum(vec![Question::ActiveSum])?;
+        self.divide(&mut sum);
+        Ok(sum)
+    }
+
+    /// a ← a + σ(Σ_A x xᵀ − m x̄ x̄ᵀ), lower triangle; m active rows with mean x̄.
+    pub(crate) fn add_active_gram(&mut self, sigma: f64, a: &mut [f64]) -> Result<()> {
+        let d = self.cols;
+        let m = self.active as f64;
+        let answers = self.sum(vec![Question::ActiveSum, Question::ActiveGram])?;
+        let (sum, gram) = answers.split_at(d);
+        let mean: Vec<f64> = sum.iter().map(|x| x / m).collect();
+        let mut gram = unpacked(gram, d);
+        rank_one(-m, &mean, &mut gram);
+        self.divide_matrix(&mut gram);
+        add_to(sigma, &gram, a);
+        Ok(())
+    }
+
+    /// σ(Σ_A x xᵀ − m x̄ x̄ᵀ)p, given Σ_A x from [`Shards::active_mean`].
+    pub(crate) fn active_product(
+        &mut self,
+        sigma: f64,
+        mean: &[f64],
+        p: &[f64],
+    ) -> Result<Vec<f64>> {
+        let p = self.raw(p);
+        let mut product = self.sum(vec![Question::ActiveProduct(p)])?;
+        let along = product.pop().unwrap_or(0.0);
+        self.divide(&mut product);
+        add_to(-along, mean, &mut product);
+        product.iter_mut().for_each(|x| *x *= sigma);
+        Ok(product)
+    }
+
+    /// x̄ of the active rows.
+    pub(crate) fn active_mean(&mut self) -> Result<Vec<f64>> {
+        let m = self.active as f64;
+        let mut mean = self.active_sum()?;
+        mean.iter_mut().for_each(|x| *x /= m);
+        Ok(mean)
+    }
+
+    /// Prepares products with βXᵀVX + σX̃_AᵀX̃_A (V-centred with an intercept). With r_i = βV_i + σ1_A(i)
+    ///
+    /// ```text
+    /// M p = Σ_i r_i (x_i·p) x_i − β mean_V(Xp) XᵀV1 − σ mean_A(Xp) Σ_A x_i,
+    /// ```
+    ///
+    /// so that a row is read once for both of its products.
+    pub(crate) fn newton_matrix(
+        &mut self,
+        beta: f64,
+        sigma: f64,
+        intercept: bool,
+    ) -> Result<NewtonMatrix> {
+        let centre = match intercept {
+            true => {
+                let mut centre = self.square_sum()?;
+                self.divide(&mut centre);
+                Some(centre)
+            }
+            false => None,
+        };
+        let active = if sigma > 0.0 { self.active as f64 } else { 0.0 };
+        let active_sum = match active > 0.0 {
+            true => self.active_sum()?,
+            false => Vec::new(),
+        };
+        self.tell(Question::Prepare { beta, sigma });
+        Ok(NewtonMatrix {
+            beta,
+            sigma,
+            weight: self.square_weight(),
+            centre,
+            active,
+            active_sum,
+        })
+    }
+
+    /// The matrix last prepared, times p.
+    pub(crate) fn newton_product(&mut self, matrix: &NewtonMatrix, p: &[f64]) -> Result<Vec<f64>> {
+        let p = self.raw(p);
+        let mut product = self.sum(vec![Question::Product(p)])?;
+        let active = product.pop().unwrap_or(0.0);
+        let square = product.pop().unwrap_or(0.0);
+        self.divide(&mut product);
+        if let Some(centre) = &matrix.centre {
+            add_to(-matrix.beta * square / matrix.weight, centre, &mut product);
+        }
+        if matrix.active > 0.0 {
+            let mean = active / matrix.active;
+            add_to(-matrix.sigma * mean, &matrix.active_sum, &mut product);
+        }
+        Ok(product)
+    }
+
+    /// The diagonal of βXᵀVX, means left on.
+    pub(crate) fn square_diagonal(&mut self, beta: f64) -> Result<Vec<f64>> {
+        let mut diagonal = self.diagonal(Question::SquareDiagonal)?;
+        diagonal.iter_mut().for_each(|x| *x *= beta);
+        Ok(diagonal)
+    }
+
+    /// The diagonal of X_AᵀX_A.
+    pub(crate) fn active_diagonal(&mut self) -> Result<Vec<f64>> {
+        self.diagonal(Question::ActiveDiagonal)
+    }
+
+    fn diagonal(&mut self, question: Question) -> Result<Vec<f64>> {
+        let mut diagonal = self.sum(vec![question])?;
+        self.divide(&mut diagonal);
+        self.divide(&mut diagonal);
+        Ok(diagonal)
+    }
+}

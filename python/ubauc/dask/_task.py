@@ -1,0 +1,53 @@
+"""One problem of two classes: which rows of a partition have a say in it, and how much."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import _core
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a partition becomes a shard of one problem: which rows have a say, and how much."""
+
+    cols: int
+    # Labels of the negative and the positive class, and their weights.
+    pair: tuple
+    class_weight: tuple | None = None
+    # Left out: this one of the folds, which are dealt by class in an order of its own, going on from
+    # partition to partition so that they are stratified as a whole.
+    fold: int | None = None
+    seed: int = 0
+    dealt: tuple = ()
+
+    def labels(self, partition, number):
+        """Which rows are positive, the weights of all or None, and which are left out."""
+        negative, positive = (partition.y == label for label in self.pair)
+        weights = partition.weight
+        if self.class_weight is not None or not (negative | positive).all():
+            ones = np.ones(positive.size) if weights is None else weights
+            of_negative, of_positive = self.class_weight or (1.0, 1.0)
+            weights = ones * (negative * of_negative + positive * of_positive)
+        left_out = np.zeros(positive.size, dtype=bool)
+        if self.fold is not None:
+            weights = np.ones(positive.size) if weights is None else weights.copy()
+            for code, of_class in enumerate((negative, positive)):
+                rows = np.flatnonzero(of_class & (weights > 0))
+                order = np.random.default_rng([self.seed, number, code]).permutation(rows.size)
+                folds = (np.arange(rows.size) + self.dealt[number][code]) % FOLDS
+                left_out[rows[order[folds == self.fold]]] = True
+            weights[left_out] = 0.0
+        return positive, weights, left_out
+
+    def shard(self, partition, number):
+        """What the solver keeps for the rows of a partition."""
+        positive, weights, _ = self.labels(partition, number)
+        return _core.Shard(partition.part, self.cols, positive, weights)
+
+    def without(self, fold, counted):
+        """The same problem without a fold; `counted` examples of both classes in each partition."""
+        dealt = (np.cumsum(counted, axis=0) - counted).tolist()
+        return replace(self, fold=fold, dealt=tuple(map(tuple, dealt)))
