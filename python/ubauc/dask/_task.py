@@ -17,8 +17,8 @@ class Task:
     # Labels of the negative and the positive class, and their weights.
     pair: tuple
     class_weight: tuple | None = None
-    # Left out: this one of the folds, which are dealt by class in an order of its own, going on from
-    # partition to partition so that they are stratified as a whole.
+    # Left out: this one of the folds. They are dealt by class, in an order of its own, going on
+    # from partition to partition so that they are stratified as a whole.
     fold: int | None = None
     seed: int = 0
     dealt: tuple = ()

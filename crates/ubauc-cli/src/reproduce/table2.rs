@@ -124,14 +124,13 @@ impl Table<'_> {
         let watch = Watch::new(self.asked.deadline(), work, output);
         let mut failed = BTreeMap::new();
         for (task, start) in to_make {
-            if watch.time_is_up() {
-                output.note("note: the time is up; the same command goes on from here");
-                break;
-            }
             let key = task.key();
             match make(state, file, (task, start), runs, &watch) {
                 Ok(true) => output.note(told(&state.cells[&key], task)),
-                Ok(false) => {}
+                Ok(false) => {
+                    output.note("note: the time is up; the same command goes on from here");
+                    break;
+                }
                 Err(error) => {
                     output.note(format!("warning: {key}: {error:#}"));
                     failed.insert(key, format!("{error:#}"));
@@ -218,6 +217,9 @@ fn make(
     runs: usize,
     watch: &Watch,
 ) -> Result<bool> {
+    if watch.time_is_up() {
+        return Ok(false);
+    }
     let (key, origin) = (task.key(), state.origin());
     let mut cell = match start {
         Some(cell) => cell,

@@ -237,6 +237,31 @@ fn a_time_limit_stops_in_between() {
     assert_eq!(timeless(cells(dir)), timeless(cells(other.path())));
 }
 
+/// One cell is the last cell too: to be stopped in it is told like anywhere else.
+#[test]
+fn stopped_in_the_last_cell_says_so() {
+    let directory = long_experiment();
+    let dir = directory.path();
+    let (mut minutes, mut begun) = (1e-5, 0);
+    loop {
+        let limit = minutes.to_string();
+        let more = "--datasets halves --algorithms solam --runs 40 --threads 1 --time-limit";
+        let more: Vec<&str> = more.split(' ').chain([limit.as_str()]).collect();
+        let output = reproduce(dir, "table2", &more);
+        success(&output);
+        let state = results(dir, "table2.json");
+        let whole = state["cells"].get("halves/solam").is_some();
+        let told = stderr(&output).contains("the time is up");
+        assert_eq!(told, !whole, "{}", stderr(&output));
+        if whole {
+            break;
+        }
+        begun += usize::from(state["unfinished"].get("halves/solam").is_some());
+        minutes *= 1.1;
+    }
+    assert!(begun > 0, "the cell was never stopped half-way");
+}
+
 #[test]
 fn a_file_that_is_no_results_is_refused_and_stays() {
     let directory = experiment(&table2());
