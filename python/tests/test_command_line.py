@@ -161,6 +161,19 @@ def test_names_and_text_classes_survive(dense, tmp_path):
     np.testing.assert_array_equal(loaded.predict(frame), clf.predict(frame))
 
 
+@pytest.mark.parametrize(
+    "classes", [["00", "01"], ["1.0", "2.0"], ["inf", "nan"], [-1, 1], [False, True]]
+)
+def test_classes_come_back_as_they_were(dense, tmp_path, classes):
+    X, y = dense
+    classes = np.array(classes)
+    clf = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, classes[(y == 1).astype(int)])
+    clf.save(tmp_path / "m.json")
+    loaded = UBAUCClassifier.load(tmp_path / "m.json").classes_
+    assert loaded.dtype.kind == classes.dtype.kind
+    assert loaded.tolist() == classes.tolist()
+
+
 def test_files_that_are_no_models(tmp_path, dense):
     X, y = dense
     with pytest.raises(FileNotFoundError):

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ import pytest
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
+from child import interrupt, running  # noqa: E402
 from dask_processes import cluster  # noqa: E402
 from ubauc import metrics  # noqa: E402
 from ubauc.dask import DaskUBAUCClassifier, SchedulerGone, _rounds, _workers, roc_auc_ci  # noqa: E402
@@ -229,22 +229,16 @@ with distributed.Client({processes.address!r}) as client:
         print("interrupted", flush=True)
     print(classifier(client).fit(*rows(2000, 6, parts=3)).coef_.shape, flush=True)
 """
-        here = os.path.dirname(__file__)
-        with subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=here
-        ) as child:
-            try:
-                assert child.stdout.readline() == "ready\n"
-                wait_until(lambda: client.run(remembered), any_of=True)
-                time.sleep(0.5)
-                sent = time.monotonic()
-                child.send_signal(signal.SIGINT)
-                assert child.stdout.readline() == "interrupted\n"
-                assert time.monotonic() - sent < 8.0
-                assert child.stdout.readline() == "(1, 6)\n"
-                assert child.wait(timeout=20) == 0
-            finally:
-                child.kill()
+        with running(code, cwd=os.path.dirname(__file__)) as child:
+            assert child.stdout.readline() == "ready\n"
+            wait_until(lambda: client.run(remembered), any_of=True)
+            time.sleep(0.5)
+            sent = time.monotonic()
+            interrupt(child)
+            assert child.stdout.readline() == "interrupted\n"
+            assert time.monotonic() - sent < 20.0
+            assert child.stdout.readline() == "(1, 6)\n"
+            assert child.wait(timeout=20) == 0
         wait_until(lambda: client.run(remembered), any_of=False)
         tasks = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
         assert not tasks

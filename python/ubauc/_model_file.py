@@ -10,20 +10,21 @@ from ._problem import Solution
 
 
 def class_name(label):
-    """The label as the command line writes it: 1.0 is `1`."""
+    """The label as the command line writes it: 1.0 is `1`, and there are no exponents."""
     if isinstance(label, (bool, np.bool_, str)):
         return str(label)
-    number = float(label)
-    return str(int(number)) if number.is_integer() else repr(number)
+    return np.format_float_positional(float(label), trim="-")
 
 
 def class_labels(names):
-    """Numbers where both names are numbers."""
+    """Numbers where both names are numbers as `class_name` writes them: `01` is text."""
     if list(names) == ["False", "True"]:
         return np.array([False, True])
     try:
         numbers = np.array([float(name) for name in names])
     except ValueError:
+        return np.array(names)
+    if not np.isfinite(numbers).all() or [class_name(number) for number in numbers] != list(names):
         return np.array(names)
     whole = all(number.is_integer() and abs(number) < 2**53 for number in numbers.tolist())
     return numbers.astype(np.int64) if whole else numbers

@@ -3,7 +3,7 @@
 //! A `Shard` is what the solver keeps for the rows of a `Part`. The solver runs where `Rounds.fit` is called and asks a
 //! Python function, which has every shard answer; a `Shard` that was lost is made anew and told again what changed it.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -98,10 +98,24 @@ struct Elsewhere {
     /// Called with a round, and whether the answers will be added: gives the answer of each shard, in their order, or their
     /// sum in that order.
     ask: Py<PyAny>,
+    /// What was raised while progress was told: no more is asked.
+    heard: Heard,
+}
+
+type Heard = Arc<Mutex<Option<PyErr>>>;
+
+fn take(heard: &Heard) -> Option<PyErr> {
+    match heard.lock() {
+        Ok(mut heard) => heard.take(),
+        Err(poisoned) => poisoned.into_inner().take(),
+    }
 }
 
 impl Elsewhere {
     fn each(&self, round: &Round, add: bool) -> PyResult<Vec<Vec<f64>>> {
+        if let Some(error) = take(&self.heard) {
+            return Err(error);
+        }
         Python::attach(|py| {
             let numbers = round.to_numbers().into_pyarray(py);
             let answers = self.ask.bind(py).call1((numbers, add))?;
@@ -147,6 +161,7 @@ pub(crate) struct Rounds {
     path: Mutex<Option<Path<'static>>>,
     cols: usize,
     params: Common,
+    heard: Heard,
 }
 
 #[pymethods]
@@ -155,14 +170,21 @@ impl Rounds {
     fn new(py: Python<'_>, ask: Py<PyAny>, cols: usize, params: Common) -> PyResult<Rounds> {
         let kind = params.least_squares()?.unwrap_or_default();
         let scale = params.scale()?;
+        let heard = Heard::default();
         let path = py.detach(|| {
-            let source = Box::new(Elsewhere { ask });
+            let heard = heard.clone();
+            let source = Box::new(Elsewhere { ask, heard });
             let names = &params.classes;
             Path::of_source(source, cols, names, scale, kind, params.intercept)
         });
         let path = path.map_err(Refused::from)?;
         let path = Mutex::new(Some(path));
-        Ok(Rounds { path, cols, params })
+        Ok(Rounds {
+            path,
+            cols,
+            params,
+            heard,
+        })
     }
 
     /// The minimum at β and γ; `start` is where to begin, at the first fit.
@@ -193,15 +215,14 @@ impl Rounds {
             let mut path = kept.take().ok_or(ubauc::Error::Numerical {
                 what: "a fit of these rounds has failed, or is under way",
             })?;
-            let heard = Mutex::new(None);
             let tell = |p: &TracePoint| {
                 let told = self.params.tell_here((p.newton, p.objective, p.gap));
-                if let (Err(error), Ok(mut heard)) = (told, heard.lock()) {
+                if let (Err(error), Ok(mut heard)) = (told, self.heard.lock()) {
                     heard.get_or_insert(error);
                 }
             };
             let fit = path.fit_from(&used, start.as_deref(), Some(&tell))?;
-            if let Ok(Some(error)) = heard.into_inner() {
+            if let Some(error) = take(&self.heard) {
                 return Err(raised(error));
             }
             let most = ubauc::tune::most_tied_of(path.examples(), self.cols);

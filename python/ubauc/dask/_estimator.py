@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._classifier import UBAUCClassifier
+from .._weighted import _is_calibrated
 from . import _data, _predict
 from ._fit import Cluster, fit_pairs
 
@@ -37,12 +38,11 @@ class DaskUBAUCClassifier(UBAUCClassifier):
         averaged by the number of examples, `max_iter` times (10 if None). How far that is from the
         minimum is proved too: `gap_`.
     beta, gamma, least_squares, fit_intercept, scale, tol, max_iter, class_weight, step, schedule, \
-eta0, radius, average_from, random_state
+calibrate, eta0, radius, average_from, random_state
         As in :class:`ubauc.UBAUCClassifier`. "auto" chooses by cross-validated AUC over the rows of
         all partitions, which takes a few hundred fits: give `beta` and `gamma` where that is too
-        long, or choose them on a sample.
-    calibrate : None
-        Probabilities are not calibrated here.
+        long, or choose them on a sample. `calibrate` fits five times more, and brings the scores of
+        held-out rows here, of ten million at most.
     start : {"online"}, default=None
         Begin the batch solver from one epoch of the online one.
     n_jobs : int, default=None
@@ -79,7 +79,6 @@ eta0, radius, average_from, random_state
     _parameter_constraints = {
         **UBAUCClassifier._parameter_constraints,
         "client": "no_validation",
-        "calibrate": [None],
         "start": [StrOptions({"online"}), None],
     }
 
@@ -241,10 +240,28 @@ eta0, radius, average_from, random_state
         check_is_fitted(self)
         return _predict.lazily(self.to_local(), "predict", X)
 
-    def score(self, X, y, sample_weight=None):
-        """AUC of the scores, exactly; the rows stay on the workers if there are two classes.
+    @available_if(_is_calibrated)
+    def predict_proba(self, X):
+        """Probabilities of the classes, calibrated on held-out folds.
 
-        Of more classes it is Hand and Till's, and the scores are brought here.
+        Parameters
+        ----------
+        X : dask array or dataframe of shape (n_samples, n_features), or anything in memory
+            Examples.
+
+        Returns
+        -------
+        p : dask array of shape (n_samples, n_classes)
+            Computed when asked for; for rows in memory an ndarray, at once.
+        """
+        check_is_fitted(self)
+        return _predict.lazily(self.to_local(), "predict_proba", X)
+
+    def score(self, X, y, sample_weight=None):
+        """AUC of the scores, exactly; the rows stay on the workers.
+
+        So do the scores, if there are two classes and no weights. Of more classes it is Hand and
+        Till's, and the scores are brought here, as they are with weights.
 
         Parameters
         ----------
@@ -252,8 +269,8 @@ eta0, radius, average_from, random_state
             Examples.
         y : dask array or series of shape (n_samples,)
             Their classes.
-        sample_weight : None
-            Weights are for rows in memory.
+        sample_weight : dask array or series of shape (n_samples,), default=None
+            Weights.
 
         Returns
         -------

@@ -18,7 +18,7 @@ from .._problem import (
     solver_params,
     warn_about,
 )
-from . import _data, _online, _tune
+from . import _calibrate, _data, _online, _tune
 from ._rounds import Rounds
 from ._task import Task
 from ._workers import Partitions
@@ -168,16 +168,37 @@ def _fit_pair(estimator, cluster, task, names, counted, spent):
     params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
     params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
     params["least_squares"] = params["least_squares"] or "plain"
-    start = None
+    steps = online_steps(estimator)
+    found = _minimum(estimator, cluster, task, params, steps, spent, estimator.verbose)
+    solution = solution_of(found, params, tuple(int(n) for n in counted))
+    solution.tuned = tuned
+    if not online:
+        warn_about(solution, int(counted.sum()), params)
+    if estimator.calibrate is not None:
+        # The first step is not looked for again: a fold may leave no partition with both classes.
+        steps["eta0"] = steps["eta0"] or solution.eta0
+
+        def minimum(left_out):
+            return _minimum(estimator, cluster, left_out, params, steps, spent)
+
+        method = estimator.calibrate
+        solution.calibration = _calibrate.calibration(cluster, task, minimum, method, spent)
+    return solution
+
+
+def _minimum(estimator, cluster, task, params, steps, spent, verbose=False):
+    """What the solver finds of a problem whose parameters are known."""
+    online = estimator.solver == "online"
+    start, eta0 = None, None
     if online or estimator.start == "online":
         epochs = (estimator.max_iter or 10) if online else 1
-        start = _online.learn(cluster, task, params, online_steps(estimator), epochs)
+        start, eta0 = _online.learn(cluster, task, params, steps, epochs)
     if online:
         # Where that is, and how far from the minimum it can be: one look, no step.
-        params["max_iter"] = 0
+        params = {**params, "max_iter": 0}
     rounds = Rounds(cluster.partitions, task)
     spent.append(rounds)
-    progress = Progress(estimator, rounds) if estimator.verbose else None
+    progress = Progress(estimator, rounds) if verbose else None
     try:
         asked = _core.Rounds(rounds, cluster.cols, {**params, "progress": progress})
         found = asked.fit(params["beta"], params["gamma"], params["tolerance"], start)
@@ -187,11 +208,7 @@ def _fit_pair(estimator, cluster, task, names, counted, spent):
             progress.close()
     if online:
         found.update(stop="max_passes", n_iter=epochs)
-    solution = solution_of(found, params, tuple(int(n) for n in counted))
-    solution.tuned = tuned
-    if not online:
-        warn_about(solution, int(counted.sum()), params)
-    return solution
+    return {**found, "eta0": eta0}
 
 
 class Progress:

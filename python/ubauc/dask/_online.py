@@ -41,7 +41,7 @@ def epoch(partition, number, task, params, steps, state, turn, seed):
 
 
 def learn(cluster, task, params, steps, epochs):
-    """The weights after so many epochs."""
+    """The weights after so many epochs, and eta0, the first step."""
     partitions = cluster.partitions
     if params["scale"] == "standard":
         raise ValueError("scale='standard' is not for the online solver on a cluster; use 'maxabs'")
@@ -63,4 +63,4 @@ def learn(cluster, task, params, steps, epochs):
         threshold = sum(part[2] * (part[3] / total) for part in found)
         longest = max(part[3] for part in found)
         state = (w, intercept, threshold, state[3] + longest)
-    return state[0]
+    return state[0], told["steps"]["eta0"]

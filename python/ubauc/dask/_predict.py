@@ -1,11 +1,11 @@
 """Lazy scores, and their AUC."""
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask import delayed
 
-from ..metrics import hand_till
 from ._auc import roc_auc
 
 
@@ -13,9 +13,10 @@ def lazily(local, method, X):
     """A method of the local estimator, of every chunk when it is asked for."""
     if not isinstance(X, (da.Array, dd.DataFrame)):
         return getattr(local, method)(X)
-    dtype = np.float64 if method == "decision_function" else local.classes_.dtype
+    dtype = local.classes_.dtype if method == "predict" else np.float64
     # A column for each class, or one number a row.
-    wide = method == "decision_function" and local.classes_.size > 2
+    many = local.classes_.size > 2
+    wide = method == "predict_proba" or (method == "decision_function" and many)
     width = (local.classes_.size,) if wide else ()
     name = f"ubauc-{method.replace('_', '-')}"
     if isinstance(X, dd.DataFrame):
@@ -43,7 +44,7 @@ def lazily(local, method, X):
 
 
 def of_chunk(chunk, local, method):
-    """Scores or classes of rows in memory; none of none."""
+    """Scores, classes or probabilities of rows in memory; none of none."""
     if chunk.shape[0] == 0:
         found = getattr(local, method)(np.zeros((1, local.n_features_in_)))
         return found[:0]
@@ -55,12 +56,35 @@ def score(estimator, X, y, sample_weight):
     local = estimator.to_local()
     if not isinstance(X, (da.Array, dd.DataFrame)):
         return local.score(X, y, sample_weight)
-    if sample_weight is not None:
-        raise ValueError("score of dask collections takes no sample_weight")
+    if isinstance(y, str) or isinstance(sample_weight, str):
+        raise TypeError("y and sample_weight must be dask arrays or series")
     scores = lazily(local, "decision_function", X)
-    if isinstance(y, str):
-        raise TypeError("y must be a dask array or series")
-    if scores.ndim == 2:
-        labels, found = da.compute(y, scores)
-        return hand_till(np.asarray(labels), found, labels=local.classes_)
-    return roc_auc(y, scores, client=estimator.client, pos_label=local.classes_[1])
+    # Dask may return series and arrays that are computed together in another order.
+    y, sample_weight = as_array(y), as_array(sample_weight)
+    if scores.ndim == 2 or sample_weight is not None:
+        return local._auc(*compute(estimator.client, y, scores, sample_weight))
+    if isinstance(y, da.Array):
+        y = y.map_blocks(is_positive, classes=local.classes_, dtype=bool, meta=np.empty(0, bool))
+    else:
+        y = is_positive(np.asarray(y), local.classes_)
+    return roc_auc(y, scores, client=estimator.client, pos_label=True)
+
+
+def as_array(given):
+    """A dask array of a series; anything else as it is."""
+    return given.to_dask_array() if isinstance(given, dd.Series) else given
+
+
+def compute(client, *given):
+    """Arrays in memory of what may be on a cluster."""
+    found = dask.compute(*given, scheduler=client)
+    return [None if array is None else np.asarray(array) for array in found]
+
+
+def is_positive(y, classes):
+    """Of two classes; others are refused."""
+    positive = y == classes[1]
+    known = positive | (y == classes[0])
+    if not known.all():
+        raise ValueError(f"y has unknown classes {np.unique(y[~known]).tolist()!r}")
+    return positive

@@ -10,6 +10,7 @@ from Dask's own graph, so that a lost partition is loaded again by Dask (`_worke
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -161,3 +162,18 @@ class Rounds:
             client.run(forget, self.fit, on_error="ignore", callback_timeout=GOODBYE)
         except Exception:  # the cluster is gone: nothing is left to forget
             pass
+
+
+def at_once(work, tasks, spent):
+    """`work` of each task, from a thread of its own since rounds are mostly waiting, in order.
+
+    It adds the rounds it asks to `spent`.
+    """
+    with ThreadPoolExecutor(len(tasks)) as threads:
+        try:
+            return list(threads.map(work, tasks))
+        except BaseException:
+            # One has failed, or the user has had enough: the others need not go on.
+            for rounds in spent:
+                rounds.stopped = True
+            raise

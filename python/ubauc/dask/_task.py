@@ -6,8 +6,6 @@ import numpy as np
 
 from .. import _core
 
-FOLDS = 5
-
 
 @dataclass(frozen=True)
 class Task:
@@ -20,6 +18,7 @@ class Task:
     # Left out: this one of the folds. They are dealt by class, in an order of its own, going on
     # from partition to partition so that they are stratified as a whole.
     fold: int | None = None
+    folds: int = 5
     seed: int = 0
     dealt: tuple = ()
 
@@ -37,7 +36,7 @@ class Task:
             for code, of_class in enumerate((negative, positive)):
                 rows = np.flatnonzero(of_class & (weights > 0))
                 order = np.random.default_rng([self.seed, number, code]).permutation(rows.size)
-                folds = (np.arange(rows.size) + self.dealt[number][code]) % FOLDS
+                folds = (np.arange(rows.size) + self.dealt[number][code]) % self.folds
                 left_out[rows[order[folds == self.fold]]] = True
             weights[left_out] = 0.0
         return positive, weights, left_out
@@ -47,7 +46,8 @@ class Task:
         positive, weights, _ = self.labels(partition, number)
         return _core.Shard(partition.part, self.cols, positive, weights)
 
-    def without(self, fold, counted):
-        """The same problem without a fold; `counted` examples of both classes in each partition."""
-        dealt = (np.cumsum(counted, axis=0) - counted).tolist()
-        return replace(self, fold=fold, dealt=tuple(map(tuple, dealt)))
+    def without_each(self, folds, counted):
+        """The same problem without each of the folds in turn; `counted` examples of both classes in
+        each partition."""
+        dealt = tuple(map(tuple, (np.cumsum(counted, axis=0) - counted).tolist()))
+        return [replace(self, fold=k, folds=folds, dealt=dealt) for k in range(folds)]

@@ -3,21 +3,19 @@
 As `ubauc tune` does it, but for the fifth held out and logistic regression beside it: five folds,
 stratified over all partitions; a fold is left out by weights of 0, so nothing is copied, and each
 fold has its Gram matrix once. The grid is walked in a serpentine, each fit starting from its
-neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once. Rounds are mostly
-waiting, so that each fold and kind asks from a thread of its own.
+neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once.
 """
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from .. import _core
 from ..exceptions import CollapseWarning, warn_user
 from ._auc import _exact, _Rounds
-from ._rounds import Rounds
-from ._task import FOLDS
+from ._rounds import Rounds, at_once
 
+FOLDS = 5
 # The relative gap at which points are compared.
 COARSE = 1e-3
 
@@ -30,11 +28,11 @@ def tune(cluster, task, params, spent):
     kind = params["least_squares"]
     kinds = grid["least_squares"] if kind is None else [kind]
     walk = list(serpentine(betas, gammas))
-    counted = cluster.of_pair(task)
+    folds = task.without_each(FOLDS, cluster.of_pair(task))
 
-    def judge(fold, kind):
+    def judge(of):
         """Every point of the grid on one fold."""
-        left_out = task.without(fold, counted)
+        left_out, kind = of
         rounds = Rounds(cluster.partitions, left_out)
         spent.append(rounds)
         try:
@@ -44,19 +42,11 @@ def tune(cluster, task, params, spent):
         finally:
             rounds.close()
 
-    tasks = [(fold, kind) for kind in kinds for fold in range(FOLDS)]
-    with ThreadPoolExecutor(len(tasks)) as threads:
-        try:
-            judged = list(threads.map(lambda of: judge(*of), tasks))
-        except BaseException:
-            # One has failed, or the user has had enough: the others need not go on.
-            for rounds in spent:
-                rounds.stopped = True
-            raise
+    judged = at_once(judge, [(fold, kind) for kind in kinds for fold in folds], spent)
     points = []
     for of_kind, kind in enumerate(kinds):
-        folds = judged[of_kind * FOLDS : (of_kind + 1) * FOLDS]
-        for (beta, gamma), found in zip(walk, zip(*folds, strict=True), strict=True):
+        of_folds = judged[of_kind * FOLDS : (of_kind + 1) * FOLDS]
+        for (beta, gamma), found in zip(walk, zip(*of_folds, strict=True), strict=True):
             aucs, collapsed = zip(*found, strict=True)
             points.append((beta, gamma, kind, list(aucs), any(collapsed)))
     chosen, told = _core.choose_point(points)

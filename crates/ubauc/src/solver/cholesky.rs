@@ -61,6 +61,11 @@ impl Cholesky {
         Some(Cholesky { l: a, d })
     }
 
+    /// L_ii²: what is left of A_ii beside the features before it.
+    pub(crate) fn pivots(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.d).map(|i| self.l[i * self.d + i].powi(2))
+    }
+
     /// x ← A⁻¹x.
     pub(crate) fn solve(&self, x: &mut [f64]) {
         self.forward(x);

@@ -107,6 +107,8 @@ pub(crate) struct Look {
     pub(crate) hinge: f64,
     /// hinge − Σ u⁺_i (z_i − λ): how far u⁺ is from a subgradient of the hinge at z, ≥ 0.
     pub(crate) slack: f64,
+    /// ‖u⁺‖.
+    pub(crate) multipliers: f64,
     /// Σ s v (y − z − b)².
     pub(crate) squares: f64,
     /// Xᵀ S V (z + b − y), if asked for.
@@ -340,10 +342,10 @@ impl<'a> Shards<'a> {
             questions.push(Question::Gradient(centre));
         }
         let answers = self.sum(questions)?;
-        let (own, rest) = answers.split_at(3 + d);
+        let (own, rest) = answers.split_at(4 + d);
         let (residuals, rest) = rest.split_at(3);
         self.active = own[2] as usize;
-        let mut change = own[3..].to_vec();
+        let mut change = own[4..].to_vec();
         self.divide(&mut change);
         add_to(1.0, &change, pull);
         let (b, squares) = self.about(residuals, centre, intercept, Question::Residuals)?;
@@ -364,6 +366,7 @@ impl<'a> Shards<'a> {
         Ok(Look {
             hinge: own[0],
             slack: own[1],
+            multipliers: own[3].sqrt(),
             squares,
             gradient,
         })

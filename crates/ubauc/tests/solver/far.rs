@@ -79,10 +79,10 @@ impl Source for Parts {
 }
 
 /// A small generator of its own: the same numbers everywhere.
-struct Noise(u64);
+pub(super) struct Noise(pub(super) u64);
 
 impl Noise {
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -228,52 +228,5 @@ fn shards_that_forget_and_are_told_again_give_the_same_bits() {
         assert_eq!(kept.lambda, lost.lambda);
         assert_eq!(kept.objective.to_bits(), lost.objective.to_bits());
         assert_eq!(kept.dual, lost.dual);
-    }
-}
-
-/// Values of a million that vary by one: sparse rows cannot be read less their mean, and rounding may be more than the
-/// tolerance. Whatever comes of it, nothing false is proved. Dense rows are read less their mean and tell the truth.
-#[test]
-fn nothing_is_proved_where_rounding_hides_it() {
-    for (n, d, offset, gamma) in [
-        (60, 5, 1e6, 1e-3),
-        (60, 5, 1e7, 1e-6),
-        (40, 300, 1e6, 1e-2),
-        (40, 5000, 1e6, 1e-1),
-    ] {
-        let mut noise = Noise(11);
-        let values: Vec<f64> = (0..n * d).map(|_| offset + noise.next()).collect();
-        let positive: Vec<bool> = (0..n)
-            .map(|i| values[i * d] + values[i * d + 1] - 2.0 * offset + noise.next() > 0.3)
-            .collect();
-        let n_pos = positive.iter().filter(|p| **p).count();
-        let labels = || ubauc::data::labels::Binary {
-            n_neg: n - n_pos,
-            n_pos,
-            positive: positive.clone(),
-            names: ["0".to_string(), "1".to_string()],
-        };
-        let dense = Dense::new(values, n, d).unwrap();
-        let sparse = Dataset::new(Rows::Csr(dense.to_csr().unwrap()), labels(), Vec::new());
-        let dense = Dataset::new(Rows::Dense(dense), labels(), Vec::new()).unwrap();
-        let params = BaUbaucParams {
-            intercept: true,
-            gamma,
-            tolerance: 1e-3,
-            ..BaUbaucParams::default()
-        };
-        let exact = BaUbaucParams {
-            tolerance: 1e-8,
-            ..params
-        };
-        let least = fit(&dense, &Given::default(), &exact).unwrap().objective;
-        let found = fit(&sparse.unwrap(), &Given::default(), &params).unwrap();
-        let what = format!("{n} × {d}, {offset:e}: {:?}", found.stop);
-        if let Some(dual) = found.dual {
-            assert!(dual <= least * (1.0 + 1e-7), "{what}: {dual} above {least}");
-        }
-        if found.stop == Stop::Converged {
-            assert!(found.objective <= least * (1.0 + 1.1e-3), "{what}");
-        }
     }
 }

@@ -29,8 +29,7 @@
 //!
 //! Both terms are ≥ 0 and computed as they stand, without the cancellation of P − D. The first falls by Newton
 //! steps and the second by outer ones, so the inner loop ends when the first is the smaller. Without a factor of H₀
-//! the first is bounded by ‖∇φ‖²/(2Nγ). Where the mean of a feature dwarfs its variation and cannot be taken off first, as
-//! with sparse rows and an intercept, rounding may be more than either, and nothing is proved (`System::proves`).
+//! the first is bounded by ‖∇φ‖²/(2Nγ). What rounding may hide is added (`newton::Rounding`).
 //!
 //! Cost of a step: one product with X, the rows of Xᵀ whose multiplier changed, a d×d system or conjugate gradients.
 //! Lyu & Ying, UAI 2018, Sec. 5.2.1, minimise by block descent, which may stop short (E12).
@@ -110,8 +109,8 @@ impl BaUbaucParams {
 pub enum Stop {
     /// The relative gap is within the tolerance: proved.
     Converged,
-    /// The same by an estimate of the gap: not proved, since γ = 0 and features depend on each other, or since features are
-    /// so large beside their variation that rounding may hide the rest.
+    /// The same by an estimate of the gap: not proved, since γ = 0 and features depend on each other, or since rounding is
+    /// as large as what tells features apart.
     Unproved,
     /// Rounding stopped all progress before the tolerance was reached.
     Stalled,
@@ -155,7 +154,7 @@ pub struct Fit {
     pub lambda: [f64; 2],
     /// P.
     pub objective: f64,
-    /// D ≤ min P; `None` when nothing can be proved (γ = 0 and features that depend on each other).
+    /// D ≤ min P; `None` when nothing can be proved ([`Stop::Unproved`]).
     pub dual: Option<f64>,
     /// (P − D)/|P|.
     pub gap: Option<f64>,
@@ -223,6 +222,8 @@ const DOUBLINGS: usize = 20;
 const STIFF: f64 = 0.1;
 /// Looks without progress after which the solver gives up.
 const IDLE: usize = 60;
+/// A gap that is computed as this part of the tolerance, and not proved, will not be.
+const HIDDEN: f64 = 0.01;
 /// The inner loop ends when its share of the gap is below this part of the other.
 const INNER: f64 = 0.2;
 
@@ -273,6 +274,15 @@ struct Point {
     inner: f64,
     /// g(z) − u⁺·z.
     slack: f64,
+    /// N·P − D is at most this, rounding included.
+    proved: f64,
+}
+
+impl Point {
+    /// N·P − D as computed.
+    fn distance(&self) -> f64 {
+        self.inner + self.slack
+    }
 }
 
 impl<'s, 'a> Solver<'s, 'a> {
@@ -365,17 +375,17 @@ impl<'s, 'a> Solver<'s, 'a> {
             let mut steps = 0;
             loop {
                 let point = self.look(params)?;
-                let gap = point.inner + point.slack;
                 let trace = self.record(&point, newton, proves);
                 if let Some(progress) = progress {
                     progress(&trace);
                 }
-                if gap <= params.tolerance * point.objective.abs() {
-                    break 'outer if proves {
-                        Stop::Converged
-                    } else {
-                        Stop::Unproved
-                    };
+                let enough = params.tolerance * point.objective.abs();
+                match proves {
+                    true if point.proved <= enough => break 'outer Stop::Converged,
+                    // What is left is rounding, and no step makes that less.
+                    true if point.distance() <= HIDDEN * enough => break 'outer Stop::Stalled,
+                    false if point.distance() <= enough => break 'outer Stop::Unproved,
+                    _ => {}
                 }
                 if newton >= params.max_newton {
                     break 'outer Stop::MaxNewton;
@@ -447,24 +457,27 @@ impl<'s, 'a> Solver<'s, 'a> {
             let what = "the objective is not finite; scale the features";
             return Err(Error::Numerical { what });
         }
+        let slack = found.slack.max(0.0);
+        let parts = (inner, slack);
+        let proved = self.system.bound(parts, &found, &self.w, self.n, params);
         Ok(Point {
             gradient,
             to_dual,
             objective,
             inner,
-            slack: found.slack.max(0.0),
+            slack,
+            proved,
         })
     }
 
     fn record(&mut self, point: &Point, newton: usize, proves: bool) -> TracePoint {
-        let distance = point.inner + point.slack;
-        let gap = if distance == 0.0 {
+        let gap = if point.proved == 0.0 {
             0.0
         } else {
-            distance / point.objective.abs()
+            point.proved / point.objective.abs()
         };
-        if proves && distance.is_finite() {
-            self.dual = self.dual.max(point.objective - distance);
+        if proves && point.proved.is_finite() {
+            self.dual = self.dual.max(point.objective - point.proved);
         }
         if point.objective < self.best.0 {
             self.best = (point.objective, self.w.clone());

@@ -29,8 +29,10 @@ const MOST_MOVED: f64 = 32.0;
 /// With more features no matrix of them is brought here from shards that are far.
 const MAX_FAR_FACTOR: f64 = 3000.0;
 
-/// Rounding may be this part of a diagonal entry of H₀ where something is to be proved.
-const CANCELLED: f64 = 1e-8;
+/// Rounding may be this part of a pivot of H₀ where something is to be proved.
+const CANCELLED: f64 = 0.1;
+/// Signs of rounding errors that are tried.
+const TRIALS: u64 = 8;
 
 /// Form and factor H₀, or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +68,7 @@ pub(super) enum System {
 pub(super) struct Matrixless {
     /// The diagonal of H₀, means left on.
     diagonal: Vec<f64>,
-    /// Digits of a feature cancel where its mean is taken off: nothing can be proved.
-    shaken: bool,
+    rounding: Rounding,
 }
 
 pub(super) struct Factored {
@@ -75,8 +76,73 @@ pub(super) struct Factored {
     h0: Vec<f64>,
     factor: Cholesky,
     c: Vec<f64>,
-    /// A ridge had to be added for H₀ to have a factor, or its digits cancelled: nothing can be proved.
+    /// A ridge had to be added for H₀ to have a factor, or rounding is as large as a pivot: nothing can be proved.
     shaken: bool,
+    rounding: Rounding,
+}
+
+/// What rounding may hide of N·P − D.
+///
+/// Entries of H₀ are sums of N products: with h_j its diagonal, means left on, each is off by about ρ√(h_i h_j),
+/// ρ = ε√(N + d), since errors have either sign. So is ∇φ = H₀w − c + Xᵀu⁺, in entry j, by ρ√h_j times
+///
+/// ```text
+/// R = Σ_k √h_k |w_k| + √(βN) + ‖u⁺‖/√β      (Cauchy and Schwarz, for H₀w, c and Xᵀu⁺)
+/// ```
+///
+/// and ½ ∇φᵀH₀⁻¹∇φ = ½‖L⁻¹∇φ‖² is at most (√computed + √κ ρR)² for κ = ½‖L⁻¹(±√h)‖², the largest of some random
+/// signs, or Σh/(2Nγ) where there is no factor. Scores z = Xw are off too, by which q(w) + u⁺·z changes by no more than
+/// ε Σ_k √h_k |w_k| (√β‖y − z‖ + ‖u⁺‖/√β). All of it is far below any tolerance but where the mean of a feature dwarfs its
+/// variation, and is left on: without an intercept, or with sparse rows. It is an estimate, since roundings conspire
+/// seldom, and a bound that lets them would leave nothing proved.
+struct Rounding {
+    /// √h.
+    sizes: Vec<f64>,
+    kappa: f64,
+    rho: f64,
+}
+
+impl Rounding {
+    fn new(diagonal: impl Iterator<Item = f64>, rows: usize) -> Rounding {
+        let sizes: Vec<f64> = diagonal.map(f64::sqrt).collect();
+        let rho = f64::EPSILON * (rows as f64 + sizes.len() as f64).sqrt();
+        let kappa = f64::INFINITY;
+        Rounding { sizes, kappa, rho }
+    }
+
+    fn of_factor(mut self, factor: &Cholesky) -> Rounding {
+        let largest = (0..TRIALS).map(|trial| {
+            let sign = |j: usize| match mixed(trial << 32 | j as u64) & 1 {
+                0 => 1.0,
+                _ => -1.0,
+            };
+            let errors = self.sizes.iter().enumerate().map(|(j, x)| sign(j) * x);
+            let mut x: Vec<f64> = errors.collect();
+            factor.forward(&mut x);
+            0.5 * dot(&x, &x)
+        });
+        self.kappa = largest.fold(0.0, f64::max);
+        self
+    }
+
+    fn of_ridge(mut self, ridge: f64) -> Rounding {
+        self.kappa = dot(&self.sizes, &self.sizes) / (2.0 * ridge);
+        self
+    }
+
+    /// Σ √h_k |w_k|.
+    fn reach(&self, w: &[f64]) -> f64 {
+        let terms = self.sizes.iter().zip(w);
+        terms.map(|(size, w)| size * w.abs()).sum()
+    }
+}
+
+/// Bits that look random (SplitMix64).
+fn mixed(seed: u64) -> u64 {
+    let mut x = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 impl System {
@@ -92,17 +158,16 @@ impl System {
                 moments,
                 params.beta,
                 ridge,
+                shards.rows,
             )?))),
             None => {
                 let mut diagonal = shards.square_diagonal(params.beta)?;
                 diagonal.iter_mut().for_each(|x| *x += ridge);
-                let of_means = match params.intercept {
-                    true => shards.mean_squares()?,
-                    false => vec![0.0; diagonal.len()],
-                };
-                let left = |(x, m): (&f64, &f64)| (x - params.beta * m, *x);
-                let shaken = diagonal.iter().zip(&of_means).map(left).any(cancelled);
-                Ok(System::ConjugateGradients(Matrixless { diagonal, shaken }))
+                let rounding = Rounding::new(diagonal.iter().copied(), shards.rows).of_ridge(ridge);
+                Ok(System::ConjugateGradients(Matrixless {
+                    diagonal,
+                    rounding,
+                }))
             }
         }
     }
@@ -111,8 +176,29 @@ impl System {
     pub(super) fn proves(&self, params: &BaUbaucParams) -> bool {
         match self {
             System::Factor(f) => !f.shaken,
-            System::ConjugateGradients(m) => params.gamma > 0.0 && !m.shaken,
+            System::ConjugateGradients(_) => params.gamma > 0.0,
         }
+    }
+
+    /// A bound of N·P − D by its two parts as they were computed, which have rounding in them ([`Rounding`]).
+    pub(super) fn bound(
+        &self,
+        (inner, slack): (f64, f64),
+        look: &Look,
+        w: &[f64],
+        n: f64,
+        params: &BaUbaucParams,
+    ) -> f64 {
+        let rounding = match self {
+            System::Factor(f) => &f.rounding,
+            System::ConjugateGradients(m) => &m.rounding,
+        };
+        let (root, reach) = (params.beta.sqrt(), rounding.reach(w));
+        let pull = look.multipliers / root;
+        let r = reach + root * n.sqrt() + pull;
+        let off = rounding.kappa.sqrt() * rounding.rho * r;
+        let of_scores = f64::EPSILON * reach * (root * look.squares.sqrt() + pull);
+        (inner.sqrt() + off).powi(2) + slack + of_scores
     }
 
     /// The minimiser of q, to start from; 0 where that is not to be had cheaply.
@@ -194,7 +280,7 @@ impl System {
         allowed: f64,
         params: &BaUbaucParams,
     ) -> Result<f64> {
-        let System::ConjugateGradients(Matrixless { diagonal, .. }) = self else {
+        let System::ConjugateGradients(Matrixless { diagonal, rounding }) = self else {
             return Ok(f64::INFINITY);
         };
         let ridge = shards.total.sum() * params.gamma;
@@ -208,8 +294,12 @@ impl System {
             .iter_mut()
             .zip(gradient)
             .for_each(|(r, g)| *r = g - *r);
+        // Of H₀e every entry is off by about ρ√h_j Σ_k √h_k |e_k|.
+        let off = rounding.rho * rounding.reach(&x);
         let left = dot(&residual, &residual) / (2.0 * ridge);
-        Ok(0.5 * (dot(&x, gradient) + dot(&x, &residual)) + left)
+        let left = (left.sqrt() + rounding.kappa.sqrt() * off).powi(2);
+        let inner = 0.5 * (dot(&x, gradient) + dot(&x, &residual));
+        Ok(inner + 0.5 * off * rounding.reach(&x) + left)
     }
 
     /// pᵀH₀p, dz being along p.
@@ -267,7 +357,7 @@ impl System {
 }
 
 impl Factored {
-    fn new(moments: &Moments, beta: f64, ridge: f64) -> Result<Factored> {
+    fn new(moments: &Moments, beta: f64, ridge: f64, rows: usize) -> Result<Factored> {
         let d = moments.target.len();
         let mut h0: Vec<f64> = moments.gram.iter().map(|g| beta * g).collect();
         for i in 0..d {
@@ -278,11 +368,8 @@ impl Factored {
         }
         let c = moments.target.iter().map(|t| beta * t).collect();
         let largest = (0..d).map(|i| h0[i * d + i]).fold(0.0, f64::max);
-        // Taking the mean off sparse rows may leave more rounding than variation: no proof by that.
-        let before = moments.before.iter().enumerate();
-        let cancelled = before
-            .map(|(i, b)| (h0[i * d + i], beta * b))
-            .any(cancelled);
+        let before = |i: usize| moments.before.get(i).map_or(0.0, |b| beta * b + ridge);
+        let rounding = Rounding::new((0..d).map(|i| before(i).max(h0[i * d + i])), rows);
         // Features that depend on each other, and no γ to tell them apart: any small ridge makes a
         // direction, none makes a proof.
         let ridges = std::iter::once(0.0).chain((-13..=0).map(|k| largest * 10f64.powi(k)));
@@ -290,12 +377,15 @@ impl Factored {
             let mut a = h0.clone();
             (0..d).for_each(|i| a[i * d + i] += more);
             if let Some(factor) = Cholesky::new(a, d) {
-                let shaken = more > 0.0 || cancelled;
+                let hides = |(p, size): (f64, &f64)| rounding.rho * size * size > CANCELLED * p;
+                let lost = factor.pivots().zip(&rounding.sizes).any(hides);
+                let rounding = rounding.of_factor(&factor);
                 return Ok(Factored {
                     h0,
                     factor,
                     c,
-                    shaken,
+                    shaken: more > 0.0 || lost,
+                    rounding,
                 });
             }
         }
@@ -385,11 +475,6 @@ impl Factored {
         self.factor.backward(&mut r);
         Ok(r.iter().map(|x| -x).collect())
     }
-}
-
-/// Whether what is left of a diagonal entry, its mean taken off, is little beside the rounding of what it was.
-fn cancelled((left, before): (f64, f64)) -> bool {
-    f64::EPSILON * before > CANCELLED * left
 }
 
 /// When conjugate gradients have done enough.

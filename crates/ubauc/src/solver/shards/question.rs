@@ -56,7 +56,7 @@ pub enum Question {
         lambdas: Vec<f64>,
     },
     /// Takes u⁺ at λ, each side times what is kept of it: Σ s_i [y_i(λ − z_i)]₊, that less Σ u⁺_i (z_i − λ), examples
-    /// between their bounds, Xᵀ(u⁺ − last u⁺).
+    /// between their bounds, Σ u⁺_i², Xᵀ(u⁺ − last u⁺).
     Multipliers {
         /// λ.
         lambda: f64,
@@ -144,7 +144,7 @@ impl Question {
     pub fn answer_len(&self, d: usize) -> Option<usize> {
         use Question as Q;
         Some(match self {
-            Q::Multipliers { .. } => 3 + d,
+            Q::Multipliers { .. } => 4 + d,
             told if told.changes() => 0,
             Q::Totals => 7,
             Q::SquareSum | Q::Target | Q::Gradient(_) | Q::ActiveSum => d,

@@ -405,7 +405,7 @@ impl Shard {
         out: &mut Vec<f64>,
     ) {
         self.active.clear();
-        let (mut hinges, mut slack) = (0.0, 0.0);
+        let (mut hinges, mut slack, mut squares) = (0.0, 0.0, 0.0);
         for k in 0..self.v.len() {
             let (e, signed) = (sigma * (self.v[k] - lambda), self.signed[k]);
             let u = clip(e, signed);
@@ -418,9 +418,10 @@ impl Shard {
             let hinge = (signed * below).max(0.0);
             hinges += hinge;
             slack += hinge + u * below;
+            squares += u * u;
             self.v[k] = u;
         }
-        out.extend([hinges, slack, self.active.len() as f64]);
+        out.extend([hinges, slack, self.active.len() as f64, squares]);
         // v holds u⁺ now; the difference goes to the sum and u⁺ takes its place.
         let sum = zeros(out, self.cols);
         let rows = Centred {

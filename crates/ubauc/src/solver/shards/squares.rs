@@ -140,14 +140,6 @@ impl Shards<'_> {
         Ok((mean, y / n))
     }
 
-    /// What the means have of the diagonal of XᵀVX: n mean².
-    pub(crate) fn mean_squares(&mut self) -> Result<Vec<f64>> {
-        let n = self.square_weight();
-        let (mut mean, _) = self.means()?;
-        mean.iter_mut().for_each(|m| *m = n * (*m * *m));
-        Ok(mean)
-    }
-
     /// XᵀV1, raw.
     pub(super) fn square_sum(&mut self) -> Result<Vec<f64>> {
         if self.square_sum.is_none() {

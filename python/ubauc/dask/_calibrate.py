@@ -1,0 +1,65 @@
+"""Probabilities by the scores of rows that a model has not seen.
+
+As in one process: folds of all rows, stratified over the partitions; each is scored by a model of
+the others, and one map from scores to probabilities is fitted to them all, here. At most `MOST`
+scores are brought for it, of more a random part of each class is, weighted to make up for the rest.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import _core
+from ._rounds import at_once
+
+FOLDS = 5
+# 17 bytes each. Two numbers, or a step function, need no more.
+MOST = 10_000_000
+
+
+def calibration(cluster, task, minimum, method, spent):
+    """Slope, offset, knots and levels; `minimum(task)` solves, as for all rows."""
+    counted = cluster.of_pair(task)
+    totals = [int(n) for n in counted.sum(axis=0)]
+    folds = min(FOLDS, *totals)
+    if folds < 2:
+        raise ValueError("calibrate needs at least 2 examples of each class")
+    kept = shares(totals)
+
+    def scored(left_out):
+        found = minimum(left_out)
+        low, high = found["lambda"]
+        return cluster.partitions.each(
+            "held-out",
+            held_out,
+            task=left_out,
+            weights=found["weights"],
+            offset=found["intercept"],
+            cut=low + (high - low) / 2.0,
+            kept=kept,
+        )
+
+    pieces = at_once(scored, task.without_each(folds, counted), spent)
+    columns = zip(*(piece for of_fold in pieces for piece in of_fold), strict=True)
+    return _core.calibrate(*(np.concatenate(column) for column in columns), method)
+
+
+def shares(totals):
+    """The part of each class that is brought here."""
+    rare = min(*totals, MOST // 2)
+    return tuple(min(1.0, (MOST - rare) / n) for n in totals)
+
+
+def held_out(partition, number, task, weights, offset, cut, kept):
+    """Scores of the rows left out, which of them are positive, and their weights."""
+    positive, _, left_out = task.labels(partition, number)
+    _, of_rows, _ = replace(task, fold=None).labels(partition, number)
+    of_rows = np.ones(positive.size) if of_rows is None else of_rows
+    share = np.where(positive, kept[1], kept[0])
+    if min(kept) < 1.0:
+        # Another stream than those that deal the folds, 0 and 1.
+        random = np.random.default_rng([task.seed, number, 2])
+        left_out = left_out & (random.random(positive.size) < share)
+    scores = partition.part.scores(np.require(weights, np.float64, ["C", "ALIGNED"]), offset)
+    scores -= cut
+    return scores[left_out], positive[left_out], (of_rows / share)[left_out]
