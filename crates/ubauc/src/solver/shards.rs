@@ -107,7 +107,7 @@ pub(crate) struct Look {
     pub(crate) hinge: f64,
     /// hinge − Σ u⁺_i (z_i − λ): how far u⁺ is from a subgradient of the hinge at z, ≥ 0.
     pub(crate) slack: f64,
-    /// ‖u⁺‖.
+    /// √Σ (u⁺_i)²/V_i.
     pub(crate) multipliers: f64,
     /// Σ s v (y − z − b)².
     pub(crate) squares: f64,
@@ -287,6 +287,16 @@ impl<'a> Shards<'a> {
     /// u = u⁺ = 0.
     pub(crate) fn reset(&mut self) {
         self.tell(Question::Reset);
+    }
+
+    /// Of the examples that have a say: the scale of all multipliers.
+    pub(crate) fn mean_weight(&self) -> f64 {
+        self.total.sum() / self.with_say as f64
+    }
+
+    /// u⁺ = 0: its sum over the rows begins anew.
+    pub(crate) fn renew(&mut self) {
+        self.tell(Question::Renew);
     }
 
     /// u ← u⁺.

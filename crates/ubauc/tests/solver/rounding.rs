@@ -2,6 +2,7 @@
 
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::{Dense, Rows};
+use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
 
 use super::binary;
@@ -60,35 +61,49 @@ fn with_an_intercept_and_sparse_rows() {
         let found = fit(&sparse, &Given::default(), &params).unwrap();
         let what = format!("{n} × {d}, {offset:e}");
         assert_true(&found, least.objective, params.tolerance, &what);
+        if offset <= 1e3 {
+            assert_eq!(found.stop, Stop::Converged, "{what}");
+        }
     }
 }
 
-/// One feature far from 0, and all turned so that every feature is: w turns with them, and the minimum stays. Without an
-/// intercept no mean is taken off.
+/// A feature far from 0 and others that are not, turned so that all are far: w turns with them, and the minimum stays.
+fn turned(n: usize, d: usize, offset: f64, seed: u64) -> ([Vec<f64>; 2], Vec<bool>) {
+    let mut noise = Noise(seed);
+    let mut plain: Vec<f64> = (0..n * d).map(|_| noise.next()).collect();
+    plain.chunks_exact_mut(d).for_each(|row| row[0] += offset);
+    let positive = plain
+        .chunks_exact(d)
+        .map(|row| row[0] - offset + row[1] + row[2] + noise.next() > 0.3)
+        .collect();
+    // I − 2vvᵀ/v·v takes the first axis to (1, …, 1)/√d.
+    let mut v = vec![-1.0 / (d as f64).sqrt(); d];
+    v[0] += 1.0;
+    let square: f64 = v.iter().map(|x| x * x).sum();
+    let turn = |row: &[f64]| -> Vec<f64> {
+        let along: f64 = row.iter().zip(&v).map(|(x, v)| x * v).sum();
+        let back = row.iter().zip(&v);
+        back.map(|(x, v)| x - 2.0 * along / square * v).collect()
+    };
+    let turned = plain.chunks_exact(d).flat_map(turn).collect();
+    ([plain, turned], positive)
+}
+
+/// Without an intercept no mean is taken off.
 #[test]
 fn without_an_intercept() {
     for (n, d) in [(80, 3), (300, 6), (1000, 12), (200, 300)] {
         for offset in [1.0, 1e3, 1e5, 1e6, 1e7] {
-            for (seed, gamma) in [(1, 1e-2), (2, 1e-4), (3, 1e-4), (4, 1e-7)] {
-                let mut noise = Noise(seed);
-                let mut plain: Vec<f64> = (0..n * d).map(|_| noise.next()).collect();
-                plain.chunks_exact_mut(d).for_each(|row| row[0] += offset);
-                let positive: Vec<bool> = plain
-                    .chunks_exact(d)
-                    .map(|row| row[0] - offset + row[1] + row[2] + noise.next() > 0.3)
-                    .collect();
-                // I − 2vvᵀ/v·v takes the first axis to (1, …, 1)/√d.
-                let mut v = vec![-1.0 / (d as f64).sqrt(); d];
-                v[0] += 1.0;
-                let square: f64 = v.iter().map(|x| x * x).sum();
-                let turn = |row: &[f64]| -> Vec<f64> {
-                    let along: f64 = row.iter().zip(&v).map(|(x, v)| x * v).sum();
-                    let back = row.iter().zip(&v);
-                    back.map(|(x, v)| x - 2.0 * along / square * v).collect()
-                };
-                let turned: Vec<f64> = plain.chunks_exact(d).flat_map(turn).collect();
+            for (seed, gamma, least_squares) in [
+                (1, 1e-2, LeastSquares::Plain),
+                (2, 1e-4, LeastSquares::Balanced),
+                (3, 1e-4, LeastSquares::Plain),
+                (4, 1e-7, LeastSquares::Plain),
+            ] {
+                let ([plain, turned], positive) = turned(n, d, offset, seed);
                 let params = BaUbaucParams {
                     gamma,
+                    least_squares,
                     ..BaUbaucParams::default()
                 };
                 let exact = BaUbaucParams {
@@ -108,6 +123,88 @@ fn without_an_intercept() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Weights that shrink to nothing on the way: what rounding did to the scores while they were large is still in them.
+#[test]
+fn where_all_collapses() {
+    let (mut proved, mut tried) = (0, 0);
+    for seed in 1..6 {
+        for offset in [1.0, 1e4, 3e5] {
+            for (beta, gamma) in [(1e-6, 1e-7), (1e-4, 1e-6), (1e-2, 1e-3), (1e-2, 1e-7)] {
+                for least_squares in [LeastSquares::Plain, LeastSquares::Balanced] {
+                    let mut noise = Noise(seed);
+                    let values: Vec<f64> = (0..30 * 6).map(|_| offset + noise.next()).collect();
+                    let rows = values.chunks_exact(6);
+                    let positive: Vec<bool> = rows.map(|x| x[0] + noise.next() > offset).collect();
+                    let weights: Vec<f64> = (0..30).map(|i| f64::from(1 + i % 3)).collect();
+                    for tolerance in [1e-6, 1e-9] {
+                        let params = BaUbaucParams {
+                            beta,
+                            gamma,
+                            least_squares,
+                            tolerance,
+                            ..BaUbaucParams::default()
+                        };
+                        for weights in [None, Some(weights.as_slice())] {
+                            let given = Given {
+                                weights,
+                                ..Given::default()
+                            };
+                            for data in both_kinds(&values, &positive) {
+                                let found = fit(&data, &given, &params).unwrap();
+                                // P(0): all scores are tied, and the residuals are ±1.
+                                let zero = 0.5 * beta * (1.0 + 1e-12);
+                                let what = format!("{offset:e}, β = {beta:e}, γ = {gamma:e}");
+                                if let Some(dual) = found.dual {
+                                    assert!(dual <= zero, "{what}: {found:?}");
+                                }
+                                if offset < 1e4 {
+                                    assert_eq!(found.stop, Stop::Converged, "{what}");
+                                }
+                                tried += 1;
+                                proved += usize::from(found.stop == Stop::Converged);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(2 * proved > tried, "{proved} of {tried} proved");
+}
+
+/// k times all weights are k times N·P, and nothing else.
+#[test]
+fn weights_of_any_size() {
+    let ([plain, _], positive) = turned(300, 6, 1.0, 7);
+    let weights: Vec<f64> = (0..300).map(|i| f64::from(1 + i % 4)).collect();
+    for data in both_kinds(&plain, &positive) {
+        let fitted = |k: f64| {
+            let weights: Vec<f64> = weights.iter().map(|s| k * s).collect();
+            let given = Given {
+                weights: Some(&weights),
+                ..Given::default()
+            };
+            fit(&data, &given, &BaUbaucParams::default()).unwrap()
+        };
+        let once = fitted(1.0);
+        assert_eq!(once.stop, Stop::Converged);
+        // Powers of two change no digit.
+        for k in [2f64.powi(-40), 2f64.powi(40)] {
+            let found = fitted(k);
+            assert_eq!(found.weights, once.weights, "{k:e}");
+            assert_eq!(found.newton, once.newton, "{k:e}");
+            assert_eq!(found.stop, once.stop, "{k:e}");
+            let gaps = [&found, &once].map(|fit| fit.gap.unwrap());
+            assert!((gaps[0] - gaps[1]).abs() <= 1e-12, "{k:e}: {gaps:?}");
+        }
+        for k in [1e-12, 1e10] {
+            let found = fitted(k);
+            assert_eq!(found.stop, Stop::Converged, "{k:e}");
+            assert!((found.objective / once.objective - 1.0).abs() <= 1e-6);
         }
     }
 }

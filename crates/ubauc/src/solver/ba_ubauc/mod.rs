@@ -47,7 +47,7 @@ use crate::solver::given::check_rows_given;
 use crate::solver::shards::{Balance, End, Shards};
 use crate::solver::threshold::TIED;
 use crate::{Error, Result};
-use newton::System;
+use newton::{Drift, System};
 
 /// What to minimise, and how well.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -238,6 +238,7 @@ struct Solver<'s, 'a> {
     first: f64,
     /// Xᵀu⁺.
     pull: Vec<f64>,
+    drift: Drift,
     n: f64,
     /// What the last step promised, −½ ∇φ·p: about ½ ∇φᵀM⁻¹∇φ before it.
     promised: f64,
@@ -248,10 +249,11 @@ struct Solver<'s, 'a> {
     trace: Vec<TracePoint>,
 }
 
-/// σ = 1/std(z), and the mean of z as a first λ.
+/// σ = s/std(z), s the mean weight, since −y_i u⁺_i is at most s_i; and the mean of z as a first λ.
 fn first_penalty(shards: &mut Shards<'_>) -> Result<(f64, f64)> {
     let (spread, mean) = shards.spread()?;
-    Ok((if spread > 0.0 { 1.0 / spread } else { 1.0 }, mean))
+    let spread = if spread > 0.0 { spread } else { 1.0 };
+    Ok((shards.mean_weight() / spread, mean))
 }
 
 /// What a fit leaves for the next one on the same rows; the multipliers stay with the rows.
@@ -262,6 +264,7 @@ struct Warm {
     /// σ of the first fit: the next ones need not begin below.
     first: f64,
     pull: Vec<f64>,
+    drift: Drift,
 }
 
 /// Where the solver stands: N·P and the two parts of N·P − D.
@@ -300,6 +303,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             sigma,
             first,
             pull,
+            drift,
         } = match warm {
             // The penalty of a few outer steps ago: the multipliers are near, not right.
             Some(warm) => {
@@ -317,7 +321,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let (mut sigma, lambda) = first_penalty(shards)?;
                 if start.is_some() {
                     // Scores that are all tied would begin with a wall.
-                    sigma = sigma.min(1.0 / TIED);
+                    sigma = sigma.min(shards.mean_weight() / TIED);
                 }
                 let (first, pull) = (sigma, vec![0.0; w.len()]);
                 Warm {
@@ -326,6 +330,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                     sigma,
                     first,
                     pull,
+                    drift: Drift::default(),
                 }
             }
         };
@@ -338,6 +343,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             sigma,
             first,
             pull,
+            drift,
             n,
             promised: f64::INFINITY,
             dual: f64::NEG_INFINITY,
@@ -369,6 +375,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let mut newton = 0;
         let mut nearest = f64::INFINITY;
         let mut idle = 0;
+        let mut renewed = false;
         let proves = self.system.proves(params);
         self.rebalance(0.0, false)?;
         let stop = 'outer: loop {
@@ -382,8 +389,15 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let enough = params.tolerance * point.objective.abs();
                 match proves {
                     true if point.proved <= enough => break 'outer Stop::Converged,
-                    // What is left is rounding, and no step makes that less.
-                    true if point.distance() <= HIDDEN * enough => break 'outer Stop::Stalled,
+                    // What is left is rounding. That of the way here can be undone, that of the sums cannot.
+                    true if point.distance() <= HIDDEN * enough && renewed => {
+                        break 'outer Stop::Stalled;
+                    }
+                    true if point.distance() <= HIDDEN * enough => {
+                        self.renew()?;
+                        renewed = true;
+                        continue;
+                    }
                     false if point.distance() <= enough => break 'outer Stop::Unproved,
                     _ => {}
                 }
@@ -409,6 +423,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 if !self.step(&point, params)? {
                     break;
                 }
+                renewed = false;
                 steps += 1;
                 newton += 1;
             }
@@ -424,6 +439,15 @@ impl<'s, 'a> Solver<'s, 'a> {
         self.shards.shift(t, self.sigma);
         (self.lambda, self.balance) = prox::balance(self.shards, self.lambda, self.sigma, slope)?;
         Ok(())
+    }
+
+    /// Makes z and Xᵀu⁺ anew, which were kept up step by step.
+    fn renew(&mut self) -> Result<()> {
+        self.shards.place(&self.w);
+        self.shards.renew();
+        self.pull.fill(0.0);
+        self.drift = Drift::default();
+        self.rebalance(0.0, false)
     }
 
     /// Takes u⁺ and says where that leaves us.
@@ -459,7 +483,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         }
         let slack = found.slack.max(0.0);
         let parts = (inner, slack);
-        let proved = self.system.bound(parts, &found, &self.w, self.n, params);
+        let proved = self
+            .system
+            .bound(parts, &found, &self.w, self.n, params, &mut self.drift);
         Ok(Point {
             gradient,
             to_dual,
@@ -567,11 +593,15 @@ impl<'s, 'a> Solver<'s, 'a> {
         let (hinge, tied) = self.shards.hinge_and_near(middle, TIED)?;
         let norm = dot(&self.w, &self.w);
         let objective = (hinge + params.beta / 2.0 * square) / self.n + params.gamma / 2.0 * norm;
-        // The two are one number when nothing is left between them but rounding.
-        let dual = self
-            .dual
-            .is_finite()
-            .then(|| (self.dual / self.n).min(objective));
+        // The two are one number when nothing is left between them but rounding; a bound that is above P by more than was
+        // asked for is none.
+        let bound = self.dual / self.n;
+        let false_bound = bound > objective + params.tolerance * objective.abs();
+        let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
+        let stop = match stop {
+            Stop::Converged if dual.is_none() => Stop::Unproved,
+            stop => stop,
+        };
         let gap = dual.map(|dual| match objective - dual {
             0.0 => 0.0,
             distance => distance / objective.abs(),
@@ -601,6 +631,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             sigma,
             first,
             pull,
+            drift,
             ..
         } = self;
         let warm = Warm {
@@ -609,6 +640,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             sigma,
             first,
             pull,
+            drift: drift.placed(),
         };
         Ok((fit, warm))
     }

@@ -83,18 +83,20 @@ pub(super) struct Factored {
 
 /// What rounding may hide of N·P − D.
 ///
-/// Entries of H₀ are sums of N products: with h_j its diagonal, means left on, each is off by about ρ√(h_i h_j),
+/// Entries of βXᵀVX are sums of N products: with h_j its diagonal, means left on, each is off by about ρ√(h_i h_j),
 /// ρ = ε√(N + d), since errors have either sign. So is ∇φ = H₀w − c + Xᵀu⁺, in entry j, by ρ√h_j times
 ///
 /// ```text
-/// R = Σ_k √h_k |w_k| + √(βN) + ‖u⁺‖/√β      (Cauchy and Schwarz, for H₀w, c and Xᵀu⁺)
+/// R = Z + √(βN) + U,   Z = Σ_k √h_k |w_k|,   U = √(Σ (u⁺_i)²/(βV_i))      (Cauchy and Schwarz, for H₀w, c and Xᵀu⁺)
 /// ```
 ///
 /// and ½ ∇φᵀH₀⁻¹∇φ = ½‖L⁻¹∇φ‖² is at most (√computed + √κ ρR)² for κ = ½‖L⁻¹(±√h)‖², the largest of some random
 /// signs, or Σh/(2Nγ) where there is no factor. Scores z = Xw are off too, by which q(w) + u⁺·z changes by no more than
-/// ε Σ_k √h_k |w_k| (√β‖y − z‖ + ‖u⁺‖/√β). All of it is far below any tolerance but where the mean of a feature dwarfs its
-/// variation, and is left on: without an intercept, or with sparse rows. It is an estimate, since roundings conspire
-/// seldom, and a bound that lets them would leave nothing proved.
+/// εZ(√(β Σ V_i(y_i − z_i)²) + U). z and Xᵀu⁺ are kept up step by step, so Z and U are the largest on the way ([`Drift`]).
+///
+/// All of it is far below any tolerance but where the mean of a feature dwarfs its variation, and is left on: without an
+/// intercept, or with sparse rows. It is an estimate, since roundings conspire seldom, and a bound that lets them would
+/// leave nothing proved.
 struct Rounding {
     /// √h.
     sizes: Vec<f64>,
@@ -130,10 +132,28 @@ impl Rounding {
         self
     }
 
-    /// Σ √h_k |w_k|.
+    /// Z = Σ √h_k |w_k|.
     fn reach(&self, w: &[f64]) -> f64 {
         let terms = self.sizes.iter().zip(w);
         terms.map(|(size, w)| size * w.abs()).sum()
+    }
+}
+
+/// What z and Xᵀu⁺ went through since they were made anew.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Drift {
+    /// The largest Z.
+    reach: f64,
+    /// The largest U.
+    pull: f64,
+    /// How often each was changed: errors of either sign add up as the root of it.
+    changes: f64,
+}
+
+impl Drift {
+    /// z was made anew.
+    pub(super) fn placed(self) -> Drift {
+        Drift { reach: 0.0, ..self }
     }
 }
 
@@ -162,8 +182,8 @@ impl System {
             )?))),
             None => {
                 let mut diagonal = shards.square_diagonal(params.beta)?;
-                diagonal.iter_mut().for_each(|x| *x += ridge);
                 let rounding = Rounding::new(diagonal.iter().copied(), shards.rows).of_ridge(ridge);
+                diagonal.iter_mut().for_each(|x| *x += ridge);
                 Ok(System::ConjugateGradients(Matrixless {
                     diagonal,
                     rounding,
@@ -188,16 +208,21 @@ impl System {
         w: &[f64],
         n: f64,
         params: &BaUbaucParams,
+        drift: &mut Drift,
     ) -> f64 {
         let rounding = match self {
             System::Factor(f) => &f.rounding,
             System::ConjugateGradients(m) => &m.rounding,
         };
-        let (root, reach) = (params.beta.sqrt(), rounding.reach(w));
+        let root = params.beta.sqrt();
         let pull = look.multipliers / root;
-        let r = reach + root * n.sqrt() + pull;
+        drift.reach = drift.reach.max(rounding.reach(w));
+        drift.pull = drift.pull.max(pull);
+        drift.changes += 1.0;
+        let (reach, times) = (drift.reach, drift.changes.sqrt());
+        let r = reach + root * n.sqrt() + times * drift.pull;
         let off = rounding.kappa.sqrt() * rounding.rho * r;
-        let of_scores = f64::EPSILON * reach * (root * look.squares.sqrt() + pull);
+        let of_scores = f64::EPSILON * times * reach * (root * look.squares.sqrt() + pull);
         (inner.sqrt() + off).powi(2) + slack + of_scores
     }
 
@@ -368,8 +393,9 @@ impl Factored {
         }
         let c = moments.target.iter().map(|t| beta * t).collect();
         let largest = (0..d).map(|i| h0[i * d + i]).fold(0.0, f64::max);
-        let before = |i: usize| moments.before.get(i).map_or(0.0, |b| beta * b + ridge);
-        let rounding = Rounding::new((0..d).map(|i| before(i).max(h0[i * d + i])), rows);
+        let gram = |i: usize| moments.gram[i * d + i];
+        let before = |i: usize| moments.before.get(i).map_or(gram(i), |b| b.max(gram(i)));
+        let rounding = Rounding::new((0..d).map(|i| beta * before(i)), rows);
         // Features that depend on each other, and no γ to tell them apart: any small ridge makes a
         // direction, none makes a proof.
         let ridges = std::iter::once(0.0).chain((-13..=0).map(|k| largest * 10f64.powi(k)));

@@ -65,7 +65,7 @@ impl Search {
         let enough = 1e-15 * total.sum();
         let mut lambda = start;
         let sigma = self.sigma;
-        let mut reach = 1.0 / sigma;
+        let mut reach = shards.mean_weight() / sigma;
         let mut at = |lambda: f64, slope: bool| -> Result<Balance> {
             let found = shards.balance(&[lambda], sigma, slope)?;
             Ok(found.into_iter().next().unwrap_or_default())
@@ -113,7 +113,7 @@ impl Search {
     ) -> Result<(f64, Balance)> {
         // A few thousand roundings: a round more would be dear.
         let enough = FAR_ENOUGH * shards.total.sum();
-        let (mut guess, mut reach) = (start, 1.0 / self.sigma);
+        let (mut guess, mut reach) = (start, shards.mean_weight() / self.sigma);
         let mut best = (start, None::<Balance>);
         for round in 0..100 {
             let mut lambdas: Vec<f64> = (0..FAN)

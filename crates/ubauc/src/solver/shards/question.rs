@@ -29,6 +29,8 @@ pub enum Question {
     Advance(f64),
     /// Told: u = u⁺ = 0.
     Reset,
+    /// u⁺ = 0, and u as it is.
+    Renew,
     /// Told: u ← u⁺.
     Commit,
     /// Told: v_i = βV_i + σ1_A(i), for [`Question::Product`].
@@ -56,7 +58,7 @@ pub enum Question {
         lambdas: Vec<f64>,
     },
     /// Takes u⁺ at λ, each side times what is kept of it: Σ s_i [y_i(λ − z_i)]₊, that less Σ u⁺_i (z_i − λ), examples
-    /// between their bounds, Σ u⁺_i², Xᵀ(u⁺ − last u⁺).
+    /// between their bounds, Σ (u⁺_i)²/V_i, Xᵀ(u⁺ − last u⁺).
     Multipliers {
         /// λ.
         lambda: f64,
@@ -134,6 +136,7 @@ impl Question {
                 | Q::Shift { .. }
                 | Q::Advance(_)
                 | Q::Reset
+                | Q::Renew
                 | Q::Commit
                 | Q::Prepare { .. }
                 | Q::Multipliers { .. }
@@ -206,6 +209,7 @@ impl Question {
             Q::Above(lambdas) => (27, lambdas.clone()),
             Q::Between { low, high } => (28, vec![*low, *high]),
             Q::Below(lambda) => (35, vec![*lambda]),
+            Q::Renew => (36, vec![]),
             Q::ActiveRows => (29, vec![]),
             Q::Scores => (30, vec![]),
             Q::Weights => (31, vec![]),
@@ -233,6 +237,7 @@ impl Question {
             (4, &[t, sigma]) => Q::Shift { t, sigma },
             (5, &[t]) => Q::Advance(t),
             (6, []) => Q::Reset,
+            (36, []) => Q::Renew,
             (7, []) => Q::Commit,
             (8, &[beta, sigma]) => Q::Prepare { beta, sigma },
             (9, []) => Q::Totals,

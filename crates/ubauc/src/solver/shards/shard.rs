@@ -138,6 +138,7 @@ impl Shard {
                 self.u.fill(0.0);
                 self.fresh.fill(0.0);
             }
+            Q::Renew => self.fresh.fill(0.0),
             Q::Commit => self.u.copy_from_slice(&self.fresh),
             Q::Prepare { beta, sigma } => self.prepare(*beta, *sigma),
             Q::Multipliers {
@@ -418,7 +419,9 @@ impl Shard {
             let hinge = (signed * below).max(0.0);
             hinges += hinge;
             slack += hinge + u * below;
-            squares += u * u;
+            if u != 0.0 {
+                squares += u * u / square_weight(self.factors, signed);
+            }
             self.v[k] = u;
         }
         out.extend([hinges, slack, self.active.len() as f64, squares]);
