@@ -11,7 +11,7 @@ help: ## list the targets
 test: python ## all tests: the library, the program, the Python package, and all against scikit-learn
 	@if [ -z "$$UBAUC_DATA" ]; then echo "NOTE: UBAUC_DATA is not set: tests on the real data sets will be SKIPPED"; fi
 	cargo test --workspace --all-features
-	$(PYTHON) -m pytest -q tests/reference python/tests
+	$(PYTHON) -m pytest -q -n 2 --dist loadfile tests/reference python/tests
 
 # As `cargo test` builds its dependencies, so that few are built twice.
 python: $(VENV)/ready ## build the Python package into the virtual environment

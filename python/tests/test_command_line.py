@@ -162,7 +162,8 @@ def test_names_and_text_classes_survive(dense, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "classes", [["00", "01"], ["1.0", "2.0"], ["inf", "nan"], [-1, 1], [False, True]]
+    "classes",
+    [["00", "01"], ["1.0", "2.0"], ["inf", "nan"], [2**53, 2**53 + 1], [-1, 1], [False, True]],
 )
 def test_classes_come_back_as_they_were(dense, tmp_path, classes):
     X, y = dense

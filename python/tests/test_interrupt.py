@@ -47,7 +47,7 @@ except KeyboardInterrupt:
         # And the library works on.
         assert child.stdout.readline() == "interrupted (1, 30)\n"
         # About a second is wanted; the machine may be busy, and the fit above takes its time.
-        assert time.monotonic() - sent < 20.0
+        assert time.monotonic() - sent < 5.0
         assert child.wait(timeout=20) == 0
 
 

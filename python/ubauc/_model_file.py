@@ -2,6 +2,7 @@
 
 import json
 import os
+from numbers import Integral
 
 import numpy as np
 
@@ -13,6 +14,8 @@ def class_name(label):
     """The label as the command line writes it: 1.0 is `1`, and there are no exponents."""
     if isinstance(label, (bool, np.bool_, str)):
         return str(label)
+    if isinstance(label, Integral):
+        return str(int(label))
     return np.format_float_positional(float(label), trim="-")
 
 
@@ -20,14 +23,14 @@ def class_labels(names):
     """Numbers where both names are numbers as `class_name` writes them: `01` is text."""
     if list(names) == ["False", "True"]:
         return np.array([False, True])
-    try:
-        numbers = np.array([float(name) for name in names])
-    except ValueError:
-        return np.array(names)
-    if not np.isfinite(numbers).all() or [class_name(number) for number in numbers] != list(names):
-        return np.array(names)
-    whole = all(number.is_integer() and abs(number) < 2**53 for number in numbers.tolist())
-    return numbers.astype(np.int64) if whole else numbers
+    for kind in (np.int64, np.float64):
+        try:
+            numbers = np.array([kind(name) for name in names])
+        except (ValueError, OverflowError):
+            continue
+        if np.isfinite(numbers).all() and [class_name(number) for number in numbers] == list(names):
+            return numbers
+    return np.array(names)
 
 
 def _save(path, *, parameters, certificate, **model):

@@ -268,9 +268,16 @@ def warn_about(solution, n, params):
     stop, tol = solution.stop, params["tolerance"]
     if stop in ("stalled", "max_newton"):
         gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
+        # Steps that ran out, or rounding that leaves nothing to gain by any more of them.
+        remedy = "allow more steps (max_iter)"
+        if stop == "stalled":
+            remedy = (
+                "where the mean of a feature dwarfs its variation, take it off (fit_intercept=True "
+                "does, of dense rows)"
+            )
         message = (
-            f"not converged ({stop}): the gap is {gap}, asked for was {tol:g}; scale the features "
-            "(scale='maxabs'), allow more steps (max_iter) or a larger tol"
+            f"not converged ({stop}): the gap is {gap}, asked for was {tol:g}; {remedy}, scale the "
+            "features (scale='maxabs') or ask for a larger tol"
         )
         warn_user(message, ConvergenceWarning)
     elif stop == "unproved":

@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from ._rounds import at_once
 
 FOLDS = 5
 # 17 bytes each. Two numbers, or a step function, need no more.
@@ -39,7 +38,7 @@ def calibration(cluster, task, minimum, method, spent):
             kept=kept,
         )
 
-    pieces = at_once(scored, task.without_each(folds, counted), spent)
+    pieces = spent.each(scored, task.without_each(folds, counted), cluster.rows)
     columns = zip(*(piece for of_fold in pieces for piece in of_fold), strict=True)
     return _core.calibrate(*(np.concatenate(column) for column in columns), method)
 

@@ -19,7 +19,7 @@ from .._problem import (
     warn_about,
 )
 from . import _calibrate, _data, _online, _tune
-from ._rounds import Rounds
+from ._rounds import Rounds, Spent
 from ._task import Task
 from ._workers import Partitions
 
@@ -39,6 +39,7 @@ class Cluster:
         self.cols = self._columns(n_features)
         self._widen()
         self.classes = self._classes()
+        self.rows = sum(part["shape"][0] for part in self.about)
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
         names = told[0]["columns"]
@@ -133,7 +134,7 @@ def fit_pairs(estimator, cluster):
     weights = None
     if estimator.class_weight is not None:
         weights = class_weights(estimator.class_weight, cluster.classes, cluster.counts.sum(axis=0))
-    solutions, spent = [], []
+    solutions, spent = [], Spent()
     for i, j in combinations(range(cluster.classes.size), 2):
         counted = cluster.counted[:, [i, j]]
         task = Task(
@@ -144,10 +145,7 @@ def fit_pairs(estimator, cluster):
         )
         names = [class_name(label) for label in task.pair]
         solutions.append(_fit_pair(estimator, cluster, task, names, counted.sum(axis=0), spent))
-    keys = ("rounds", "bytes_sent", "bytes_received", "replayed")
-    cost = {key: sum(getattr(rounds, key) for rounds in spent) for key in keys}
-    cost["largest_answer"] = max((rounds.largest for rounds in spent), default=0)
-    return solutions, cost
+    return solutions, spent.cost()
 
 
 def class_weights(given, classes, counts):
@@ -192,12 +190,11 @@ def _minimum(estimator, cluster, task, params, steps, spent, verbose=False):
     start, eta0 = None, None
     if online or estimator.start == "online":
         epochs = (estimator.max_iter or 10) if online else 1
-        start, eta0 = _online.learn(cluster, task, params, steps, epochs)
+        start, eta0 = _online.learn(cluster, task, params, steps, epochs, spent.check)
     if online:
         # Where that is, and how far from the minimum it can be: one look, no step.
         params = {**params, "max_iter": 0}
-    rounds = Rounds(cluster.partitions, task)
-    spent.append(rounds)
+    rounds = Rounds(cluster.partitions, task, spent)
     progress = Progress(estimator, rounds) if verbose else None
     try:
         asked = _core.Rounds(rounds, cluster.cols, {**params, "progress": progress})

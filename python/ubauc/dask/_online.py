@@ -40,8 +40,8 @@ def epoch(partition, number, task, params, steps, state, turn, seed):
     return found, learner.intercept, learner.threshold, counted
 
 
-def learn(cluster, task, params, steps, epochs):
-    """The weights after so many epochs, and eta0, the first step."""
+def learn(cluster, task, params, steps, epochs, check):
+    """The weights after so many epochs, and eta0, the first step; `check` raises to end it."""
     partitions = cluster.partitions
     if params["scale"] == "standard":
         raise ValueError("scale='standard' is not for the online solver on a cluster; use 'maxabs'")
@@ -55,6 +55,7 @@ def learn(cluster, task, params, steps, epochs):
         told["steps"] = {**steps, "eta0": found[0]}
     state = (np.zeros(task.cols), 0.0, 0.0, 0)
     for turn in range(epochs):
+        check()
         found = partitions.each("epoch", epoch, turn=turn, state=state, **told)
         found = [part for part in found if part[3] > 0]
         total = sum(part[3] for part in found)

@@ -10,7 +10,7 @@ from Dask's own graph, so that a lost partition is loaded again by Dask (`_worke
 import threading
 import time
 import uuid
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from .. import _core
 
 # A shard that nobody has asked for this long belongs to a fit that is no more.
 FORGOTTEN = 3600.0
+# Rows whose shards, 48 bytes a row, are there more than once.
+ROWS_AT_ONCE = 10_000_000
 # Bytes of matrices that are held at once, if it need not be more for every thread to have one.
 ROOM = 2**30
 # Workers that die so often in one round leave no hope.
@@ -90,9 +92,11 @@ class Rounds:
     `task` makes a shard of a partition: it is sent along with every round and should be small.
     """
 
-    def __init__(self, partitions, task):
+    def __init__(self, partitions, task, spent):
         self.partitions = partitions
         self.task = task
+        self.spent = spent
+        spent.rounds.append(self)
         self.fit = f"fit-{uuid.uuid4().hex[:12]}"
         self.log = []
         self.rounds = 0
@@ -100,16 +104,15 @@ class Rounds:
         self.bytes_received = 0
         self.largest = 0
         self.replayed = 0
-        self.stopped = False
 
     def __call__(self, questions, add):
         """The answers in the order of the partitions, or their sum in that order."""
-        if self.stopped:
-            raise RuntimeError("the fit was stopped")
+        self.spent.check()
         waves = [range(len(self.partitions))]
         if add and _core.asks_for_matrix(questions):
             # With many partitions there may be no room here for the matrices of all at once.
-            waves = self.partitions.waves(ROOM // (4 * self.task.cols**2 + 1))
+            room = ROOM // self.spent.at_once
+            waves = self.partitions.waves(room // (4 * self.task.cols**2 + 1))
         answers, total, received = [], None, 0
         for wave in waves:
             answers = self._answers(list(wave), questions)
@@ -164,16 +167,42 @@ class Rounds:
             pass
 
 
-def at_once(work, tasks, spent):
-    """`work` of each task, from a thread of its own since rounds are mostly waiting, in order.
+class Spent:
+    """All rounds of one call of `fit`, and whether it is to end."""
 
-    It adds the rounds it asks to `spent`.
-    """
-    with ThreadPoolExecutor(len(tasks)) as threads:
-        try:
-            return list(threads.map(work, tasks))
-        except BaseException:
-            # One has failed, or the user has had enough: the others need not go on.
-            for rounds in spent:
-                rounds.stopped = True
-            raise
+    def __init__(self):
+        self.rounds = []
+        self.stopped = False
+        # Fits that are under way at the same time, and share what memory there is.
+        self.at_once = 1
+
+    def check(self):
+        """Between two things to do."""
+        if self.stopped:
+            raise RuntimeError("the fit was stopped")
+
+    def cost(self):
+        """What they came to."""
+        keys = ("rounds", "bytes_sent", "bytes_received", "replayed")
+        cost = {key: sum(getattr(rounds, key) for rounds in self.rounds) for key in keys}
+        cost["largest_answer"] = max((rounds.largest for rounds in self.rounds), default=0)
+        return cost
+
+    def each(self, work, tasks, rows):
+        """`work` of each task, in their order. Rounds are mostly waiting, so they are asked from
+        several threads, unless the shards of so many rows would take much memory several times."""
+        self.at_once = max(1, min(len(tasks), ROWS_AT_ONCE // max(1, rows)))
+        with ThreadPoolExecutor(self.at_once) as threads:
+            futures = [threads.submit(work, task) for task in tasks]
+            try:
+                wait(futures, return_when=FIRST_EXCEPTION)
+                # One that has failed is heard before others are waited for.
+                failed = [future for future in futures if future.done() and future.exception()]
+                return [future.result() for future in failed[:1] or futures]
+            except BaseException:
+                # The user has had enough, or there is no answer: the others need not go on.
+                self.stopped = True
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+            finally:
+                self.at_once = 1

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _core
 from ..exceptions import CollapseWarning, warn_user
 from ._auc import _exact, _Rounds
-from ._rounds import Rounds, at_once
+from ._rounds import Rounds
 
 FOLDS = 5
 # The relative gap at which points are compared.
@@ -33,8 +33,7 @@ def tune(cluster, task, params, spent):
     def judge(of):
         """Every point of the grid on one fold."""
         left_out, kind = of
-        rounds = Rounds(cluster.partitions, left_out)
-        spent.append(rounds)
+        rounds = Rounds(cluster.partitions, left_out, spent)
         try:
             told = {**params, "least_squares": kind, "progress": None}
             asked = _core.Rounds(rounds, cluster.cols, told)
@@ -42,7 +41,8 @@ def tune(cluster, task, params, spent):
         finally:
             rounds.close()
 
-    judged = at_once(judge, [(fold, kind) for kind in kinds for fold in folds], spent)
+    tasks = [(fold, kind) for kind in kinds for fold in folds]
+    judged = spent.each(judge, tasks, cluster.rows)
     points = []
     for of_kind, kind in enumerate(kinds):
         of_folds = judged[of_kind * FOLDS : (of_kind + 1) * FOLDS]

@@ -92,15 +92,19 @@ fn warn_of_stop(trained: &Trained, problem: &Problem, output: Output) {
             ))
         }
         stop => output.note(format!(
-            "warning: not converged ({stop}): the gap is {}, asked for was {:e}; scale the \
-             features (--scale maxabs), allow more steps ({}) or a larger --tolerance",
+            "warning: not converged ({stop}): the gap is {}, asked for was {:e}; {}, scale the \
+             features (--scale maxabs) or ask for a larger --tolerance",
             trained
                 .gap
                 .map_or("unknown".to_string(), |g| format!("{g:.1e}")),
             problem.tolerance(),
-            match problem.algorithm {
-                Algorithm::Svm => "--passes",
-                _ => "--max-newton",
+            match (problem.algorithm, stop) {
+                (Algorithm::Svm, _) => "allow more passes (--passes)",
+                // Rounding leaves nothing to gain by more steps.
+                (Algorithm::BaUbauc, "stalled") =>
+                    "where the mean of a feature dwarfs its variation, take it off (--intercept \
+                     does, of dense rows)",
+                _ => "allow more steps (--max-newton)",
             }
         )),
     }
