@@ -34,6 +34,8 @@ pub struct Shard {
     factors: [f64; 2],
     /// s_i for a positive example, −s_i for a negative one.
     signed: Vec<f64>,
+    /// Every s_i is 1.
+    unit: bool,
     z: Vec<f64>,
     dz: Vec<f64>,
     u: Vec<f64>,
@@ -107,6 +109,7 @@ impl Shard {
             centre: None,
             factors: [1.0; 2],
             signed,
+            unit: weights.is_none(),
             z,
             dz,
             u,
@@ -406,7 +409,7 @@ impl Shard {
         out: &mut Vec<f64>,
     ) {
         self.active.clear();
-        let (mut hinges, mut slack, mut squares) = (0.0, 0.0, 0.0);
+        let (mut hinges, mut slack) = (0.0, 0.0);
         for k in 0..self.v.len() {
             let (e, signed) = (sigma * (self.v[k] - lambda), self.signed[k]);
             let u = clip(e, signed);
@@ -419,13 +422,26 @@ impl Shard {
             let hinge = (signed * below).max(0.0);
             hinges += hinge;
             slack += hinge + u * below;
-            if u != 0.0 {
-                squares += u * u / square_weight(self.factors, signed);
-            }
             self.v[k] = u;
         }
+        // v holds u⁺ now, which is below 0 for positive examples. Σ (u⁺)²/V by class.
+        let numbers = [&self.v, &self.signed, &self.signed].map(Vec::as_slice);
+        let by_class = |u: f64, square: f64| {
+            if u < 0.0 {
+                [square, 0.0]
+            } else {
+                [0.0, square]
+            }
+        };
+        let [pos, neg] = match self.unit {
+            true => sums(numbers, |u, _, _| by_class(u, u * u)),
+            false => sums(numbers, |u, signed, _| {
+                by_class(u, u * u / signed.abs().max(f64::MIN_POSITIVE))
+            }),
+        };
+        let squares = pos / self.factors[0] + neg / self.factors[1];
         out.extend([hinges, slack, self.active.len() as f64, squares]);
-        // v holds u⁺ now; the difference goes to the sum and u⁺ takes its place.
+        // The difference goes to the sum and u⁺ takes its place.
         let sum = zeros(out, self.cols);
         let rows = Centred {
             rows,
