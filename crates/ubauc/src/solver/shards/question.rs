@@ -352,7 +352,7 @@ mod tests {
             }
         }
         codes.dedup();
-        assert_eq!(codes, (0..36).collect::<Vec<u8>>());
+        assert_eq!(codes, (0..37).collect::<Vec<u8>>());
     }
 
     #[test]
