@@ -64,7 +64,7 @@ def _constants(found):
     c = constants(found)
     lines = [
         ["R", "rounds", f"{c.rounds} ({constants(found, 0).rounds} for a quarter of the rows)"],
-        ["a", "a row, once: copied and counted", f"{c.load * 1e9:,.0f} ns"],
+        ["a", "a row, once: looked at and counted", f"{c.load * 1e9:,.0f} ns"],
         ["g", "a row, once: the Gram matrix", f"{c.gram * 1e9:,.0f} ns"],
         ["r", "a row in a round, mean of all rounds", f"{c.row * 1e9:,.1f} ns"],
         ["l", "latency of a round", f"{c.base * 1e3:.1f} ms"],

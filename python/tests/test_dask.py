@@ -1,5 +1,6 @@
 """The solver on Dask workers: the bits of the same shards in this process, and what is refused."""
 
+import gc
 import gzip
 import json
 import pickle
@@ -230,6 +231,37 @@ def test_more_classes(client):
     scores = fitted.decision_function(rows).compute(scheduler="sync")
     np.testing.assert_allclose(scores, local.decision_function(X), atol=1e-9)
     assert (fitted.predict(rows).compute(scheduler="sync") == local.predict(X)).all()
+
+
+def test_chunks_that_are_arrays_are_not_copied():
+    X, y = problem()
+    w = np.ones(X.shape[1])
+
+    def follows(x):
+        """Whether the partition lies where the array does."""
+        part = _data.of_arrays(x, y[: len(x)], None, "part").part
+        before = part.scores(w, 0.0)
+        np.testing.assert_allclose(before, np.asarray(x) @ w)
+        x[0, 0] += 1.0
+        return part.scores(w, 0.0)[0] != before[0]
+
+    assert follows(X.copy())
+    assert follows(X.copy()[100:])
+    # These would keep more than themselves, or are nothing that Rust can look at.
+    assert not follows(X.copy()[:100])
+    assert not follows(np.asfortranarray(X))
+    assert not follows(X.astype(np.float32))
+    # The array is there as long as the partition is.
+    part = _data.of_arrays(X.copy(), y, None, "part").part
+    gc.collect()
+    blocks = [np.full(X.size, 7.0) for _ in range(20)]
+    np.testing.assert_array_equal(part.scores(w, 0.0), _core.scores(X, w, 0.0, 1))
+    again = pickle.loads(pickle.dumps(part))
+    assert len(blocks) == 20 and (again.scores(w, 0.0) == part.scores(w, 0.0)).all()
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    read_only = _data.of_arrays(frozen, y, None, "part").part
+    np.testing.assert_array_equal(read_only.scores(w, 0.0), part.scores(w, 0.0))
 
 
 # Frames and files.

@@ -12,7 +12,7 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use ubauc::data::dataset::Dataset;
@@ -170,11 +170,51 @@ impl<'a> Slices<'a> {
     }
 }
 
+/// Rows with the array that they lie in, if that is Python's.
+pub(crate) struct Kept {
+    rows: Rows,
+    _array: Option<Py<PyArray2<f64>>>,
+}
+
+impl Deref for Kept {
+    type Target = Rows;
+    fn deref(&self) -> &Rows {
+        &self.rows
+    }
+}
+
+impl From<Rows> for Kept {
+    fn from(rows: Rows) -> Kept {
+        let _array = None;
+        Kept { rows, _array }
+    }
+}
+
+impl Kept {
+    /// Of an array the numbers stay where they are, of a CSR matrix they are copied.
+    pub(crate) fn of(py: Python<'_>, x: &Matrix<'_>) -> PyResult<Kept> {
+        let slices = x.slices()?;
+        let rows = detached(py, 1, || match slices {
+            Slices::Dense(..) => Ok(slices.rows()?.inner),
+            Slices::Csr(indptr, indices, values, cols) => {
+                let (indices, values) = (indices.to_vec(), values.to_vec());
+                Ok(Rows::Csr(Csr::new(indptr.to_vec(), indices, values, cols)?))
+            }
+        })?;
+        let _array = match x {
+            Matrix::Dense(array) => Some((**array).clone().unbind()),
+            Matrix::Csr { .. } => None,
+        };
+        Ok(Kept { rows, _array })
+    }
+}
+
 /// Lets the library, whose rows have no lifetime, look at numbers that are only there for `'a`.
 #[expect(unsafe_code, reason = "the alternative is a copy of all features")]
 fn lend<T>(numbers: &[T]) -> &'static [T] {
-    // SAFETY: the slice goes into rows that `Lent<'a, _>` keeps, and `Lent` hands out references only. No result of the
-    // library holds rows: they are gone when the call from Python, which holds the arrays, ends.
+    // SAFETY: the slice goes into rows that `Lent<'a, _>` or `Kept` keep, and both hand out references only. No result of
+    // the library holds rows: those of `Lent` are gone when the call from Python, which holds the arrays, ends, and `Kept`
+    // holds the array itself, whose memory numpy neither moves nor frees as long as there is a reference to it.
     unsafe { std::slice::from_raw_parts(numbers.as_ptr(), numbers.len()) }
 }
 

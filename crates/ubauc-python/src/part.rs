@@ -9,34 +9,24 @@ use pyo3::types::PyTuple;
 use ubauc::data::rows::{Csr, Dense, Rows};
 
 use crate::error::Refused;
-use crate::input::{Matrix, Slices, detached};
+use crate::input::{Kept, Matrix, detached};
 use crate::learner::{Learner, learn_one, try_eta0};
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 
-/// Rows of one partition, owned.
+/// Rows of one partition.
 #[pyclass(frozen, module = "ubauc._core")]
 pub(crate) struct Part {
-    pub(crate) rows: Rows,
+    pub(crate) rows: Kept,
 }
 
 #[pymethods]
 impl Part {
-    /// A copy of an array or a CSR matrix.
+    /// An array, which is to stay as it is, or a copy of a CSR matrix. A partition that is copied takes as long to load
+    /// as half of the rounds of a fit, since fresh memory is slow to come by.
     #[new]
     fn new(py: Python<'_>, x: Matrix<'_>) -> PyResult<Part> {
-        let x = x.slices()?;
-        let rows = detached(py, 1, || {
-            Ok(match x {
-                Slices::Dense(values, [rows, cols]) => {
-                    Rows::Dense(Dense::new(values.to_vec(), rows, cols)?)
-                }
-                Slices::Csr(indptr, indices, values, cols) => {
-                    let (indices, values) = (indices.to_vec(), values.to_vec());
-                    Rows::Csr(Csr::new(indptr.to_vec(), indices, values, cols)?)
-                }
-            })
-        })?;
+        let rows = Kept::of(py, &x)?;
         Ok(Part { rows })
     }
 
@@ -48,6 +38,7 @@ impl Part {
         zero_based: bool,
     ) -> PyResult<(Part, Bound<'_, PyArray1<f64>>)> {
         let (rows, labels) = detached(py, 1, || crate::read::svmlight(&path, zero_based))?;
+        let rows = rows.into();
         Ok((Part { rows }, labels.into_pyarray(py)))
     }
 
@@ -59,7 +50,7 @@ impl Part {
     /// The memory it takes.
     #[getter]
     fn nbytes(&self) -> usize {
-        match &self.rows {
+        match &*self.rows {
             Rows::Dense(dense) => 8 * dense.values().len(),
             Rows::Csr(csr) => 12 * csr.values().len() + 8 * csr.indptr().len(),
         }
@@ -72,7 +63,7 @@ impl Part {
     /// The numbers themselves, for `of_dense` or `of_csr`: a part may move from one worker to another.
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (len, cols) = (self.rows.len(), self.rows.cols());
-        match &self.rows {
+        match &*self.rows {
             Rows::Dense(dense) => {
                 (PyArray1::from_slice(py, dense.values()), len, cols).into_pyobject(py)
             }
@@ -88,7 +79,7 @@ impl Part {
     #[staticmethod]
     fn of_dense(values: Numbers<'_>, rows: usize, cols: usize) -> PyResult<Part> {
         let dense = Dense::new(values.to_vec()?, rows, cols).map_err(Refused::from)?;
-        let rows = Rows::Dense(dense);
+        let rows = Rows::Dense(dense).into();
         Ok(Part { rows })
     }
 
@@ -101,7 +92,7 @@ impl Part {
     ) -> PyResult<Part> {
         let indptr: Vec<usize> = indptr.to_vec()?.into_iter().map(|x| x as usize).collect();
         let csr = Csr::new(indptr, indices.to_vec()?, values.to_vec()?, cols);
-        let rows = Rows::Csr(csr.map_err(Refused::from)?);
+        let rows = Rows::Csr(csr.map_err(Refused::from)?).into();
         Ok(Part { rows })
     }
 
@@ -112,10 +103,8 @@ impl Part {
         weights: Numbers<'py>,
         intercept: f64,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let weights = weights.as_slice()?;
-        let scores = detached(py, 1, || {
-            Ok(ubauc::model::scores(weights, intercept, &self.rows))
-        })?;
+        let (weights, rows) = (weights.as_slice()?, &*self.rows);
+        let scores = detached(py, 1, || Ok(ubauc::model::scores(weights, intercept, rows)))?;
         Ok(scores.into_pyarray(py))
     }
 }
@@ -132,7 +121,7 @@ pub(crate) fn learn_part<'py>(
 ) -> PyResult<()> {
     let (positive, order) = (positive.as_slice()?, order.as_slice()?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-    let (rows, learner) = (&part.rows, &mut learner.0);
+    let (rows, learner) = (&*part.rows, &mut learner.0);
     let fit = weights.is_none_or(|w| w.len() == rows.len());
     let order = checked_order(rows, positive, order, fit)?;
     detached(py, 1, || {
@@ -153,7 +142,7 @@ pub(crate) fn find_eta0_of_part<'py>(
     order: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<()> {
     let (positive, order) = (positive.as_slice()?, order.as_slice()?);
-    let (rows, learner) = (&part.rows, &mut learner.0);
+    let (rows, learner) = (&*part.rows, &mut learner.0);
     let order = checked_order(rows, positive, order, true)?;
     detached(py, 1, || try_eta0(learner, rows, order, positive))
 }

@@ -41,7 +41,7 @@ impl Shard {
         let positive = positive.as_slice()?;
         let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
         let right = positive.len() == len && weights.is_none_or(|w| w.len() == len);
-        let fits = match &part.rows {
+        let fits = match &*part.rows {
             Rows::Dense(_) => part.rows.cols() == cols,
             Rows::Csr(_) => part.rows.cols() <= cols,
         };

@@ -51,6 +51,9 @@ def of_arrays(x, y, weight, name):
             if x.ndim != 2:
                 raise ValueError(f"X has {x.ndim} dimensions, expected 2")
             x = np.require(x, np.float64, ["C", "ALIGNED"])
+            # A piece would keep the whole of a larger array in memory.
+            if isinstance(x.base, np.ndarray) and x.base.nbytes > 2 * x.nbytes:
+                x = x.copy()
         part = _core.Part(x)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
