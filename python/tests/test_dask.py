@@ -734,6 +734,33 @@ def failing(self, questions, add):
     raise ZeroDivisionError
 
 
+def test_nothing_is_left_on_the_cluster(client):
+    random = da.random.default_rng(0)
+    X = random.normal(size=(2000, 5), chunks=(1000, 5))
+    y = (X[:, 0] + random.normal(size=2000, chunks=1000) > 1).astype(int)
+    before = set(client.futures)
+
+    def nothing_left():
+        # The client's own thread does it, soon.
+        end = time.monotonic() + 20.0
+        while set(client.futures) - before and time.monotonic() < end:
+            time.sleep(0.01)
+        return not set(client.futures) - before
+
+    gc.disable()
+    try:
+        fitted = DaskUBAUCClassifier(client, beta=0.5, gamma=1e-4).fit(X, y)
+        assert nothing_left()
+        # Where they are still held, Dask may stumble over parts of what they were made of.
+        assert y[:100].compute().shape == (100,)
+        assert fitted.score(X, y) > 0.6
+        with pytest.raises(ValueError, match="only one class"):
+            DaskUBAUCClassifier(client, beta=0.5, gamma=1e-4).fit(X, y * 0)
+        assert nothing_left()
+    finally:
+        gc.enable()
+
+
 def test_two_fits_at_once(client):
     X, y = problem()
     cases = [(500, 400), (300, 300, 300)]

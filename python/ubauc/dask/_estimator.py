@@ -189,9 +189,9 @@ calibrate, eta0, radius, average_from, random_state
         return self._fit_loads(loads, n_features=n_features)
 
     def _fit_loads(self, loads, n_features=None):
-        cluster = Cluster(self.client, loads, n_features)
-        cluster.check_classes()
-        solutions, cost = fit_pairs(self, cluster)
+        with Cluster(self.client, loads, n_features) as cluster:
+            cluster.check_classes()
+            solutions, cost = fit_pairs(self, cluster)
         # All is well: until here the model, if there was one, is the old one.
         self.classes_ = cluster.classes
         self.n_features_in_ = cluster.cols

@@ -30,6 +30,20 @@ class Cluster:
     def __init__(self, client, loads, n_features=None):
         self.client = current(client)
         self.partitions = Partitions(self.client, self.client.compute(loads))
+        try:
+            self._look(n_features)
+        except BaseException:
+            self.partitions.release()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        # Not when Python gets round to it: what the workers hold is large.
+        self.partitions.release()
+
+    def _look(self, n_features):
         self.about = told = self.partitions.each("about", _data.about)
         for part in told:
             if part["version"] != _core.__version__:

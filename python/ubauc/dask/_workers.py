@@ -89,6 +89,11 @@ class Partitions:
             self._settle()
         return found
 
+    def release(self):
+        """Let the workers have their memory back."""
+        for future in self.futures:
+            future.release()
+
     def waves(self, most):
         """All numbers in their order, so many at a time, or as many as the cluster has threads."""
         size = most
