@@ -2,7 +2,6 @@
 
 import gc
 import gzip
-import json
 import pickle
 import threading
 import time
@@ -16,18 +15,25 @@ from sklearn.exceptions import ConvergenceWarning
 from svmlight_text import write_svmlight
 from ubauc import UBAUCClassifier, _core
 from ubauc._problem import solver_params
-from ubauc.metrics import roc_auc
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
+from dask_problems import (  # noqa: E402
+    GIVEN,
+    SIZES,
+    assert_bits,
+    assert_close,
+    frame,
+    in_chunks,
+    problem,
+    same_shards,
+)
 from dask_processes import cluster  # noqa: E402
-from ubauc.dask import DaskUBAUCClassifier, _calibrate, _data, _rounds, _workers  # noqa: E402
+from ubauc.dask import DaskUBAUCClassifier, _data, _rounds  # noqa: E402
 from ubauc.dask._task import Task  # noqa: E402
-
-GIVEN = {"beta": 0.5, "gamma": 1e-3, "tol": 1e-9}
 
 
 @pytest.fixture(scope="module")
@@ -42,76 +48,6 @@ def client(killable):
     return killable[1]
 
 
-def problem(n=900, d=7, classes=2, seed=1):
-    random = np.random.default_rng(seed)
-    y = random.choice(classes, size=n, p=[0.75] + [0.25 / (classes - 1)] * (classes - 1))
-    X = random.normal(size=(n, d)) + y[:, None] * np.linspace(0, 1, d)
-    return X, y
-
-
-def in_chunks(X, y, sizes, weights=None):
-    """Dask arrays with chunks of these sizes; sparse rows stay sparse."""
-    ends = np.cumsum(sizes)
-    assert ends[-1] == len(y)
-    if isinstance(X, np.ndarray):
-        rows = da.from_array(X, chunks=(sizes, X.shape[1]))
-    else:
-        blocks = [dask.delayed(X[end - size : end]) for end, size in zip(ends, sizes, strict=True)]
-        shapes = [(size, X.shape[1]) for size in sizes]
-        rows = da.concatenate(
-            [
-                da.from_delayed(block, shape, dtype=float, meta=csr_matrix((0, 0)))
-                for block, shape in zip(blocks, shapes, strict=True)
-            ]
-        )
-    vectors = [None if v is None else da.from_array(v, chunks=(sizes,)) for v in (y, weights)]
-    return rows, *vectors
-
-
-def same_shards(X, y, sizes, weights=None, class_weight=None, **params):
-    """The solver on the same shards, in this process."""
-    estimator = UBAUCClassifier(**params)
-    ends = np.cumsum(sizes)
-    classes, counts = np.unique(y, return_counts=True)
-    if class_weight == "balanced":
-        class_weight = tuple(len(y) / (2 * counts))
-    task = Task(cols=X.shape[1], pair=tuple(classes), class_weight=class_weight)
-    parts = []
-    for k, (end, size) in enumerate(zip(ends, sizes, strict=True)):
-        of_part = slice(end - size, end)
-        weight = None if weights is None else weights[of_part]
-        parts.append(_data.of_arrays(X[of_part], y[of_part], weight, str(k)))
-    shards = [task.shard(part, k) for k, part in enumerate(parts)]
-
-    def ask(questions, add):
-        return [s.answer(p.part, questions) for s, p in zip(shards, parts, strict=True)]
-
-    told = solver_params(estimator, ["0", "1"], seed=0, n_jobs=1)
-    told["least_squares"] = told["least_squares"] or "plain"
-    rounds = _core.Rounds(ask, X.shape[1], told)
-    return rounds.fit(told["beta"], told["gamma"], told["tolerance"], None)
-
-
-def assert_bits(fitted, found):
-    assert fitted.coef_[0].tobytes() == found["weights"].tobytes()
-    low, high = found["lambda"]
-    assert fitted.threshold_[0] == low + (high - low) / 2 - found["intercept"]
-    assert fitted.offset_[0] == found["intercept"]
-    assert fitted.objective_ == found["objective"]
-    assert fitted.dual_objective_ == found["dual"]
-    assert fitted.gap_ == found["gap"]
-
-
-def assert_close(fitted, local):
-    """As the local estimator has it, on all rows at once."""
-    assert fitted.classes_.tolist() == local.classes_.tolist()
-    scale = np.abs(local.coef_).max()
-    np.testing.assert_allclose(fitted.coef_, local.coef_, rtol=0, atol=1e-10 * max(1, scale))
-    np.testing.assert_allclose(fitted.threshold_, local.threshold_, rtol=0, atol=1e-9 * scale)
-    np.testing.assert_allclose(fitted.objective_, local.objective_, rtol=1e-6)
-    assert (np.asarray(fitted.gap_) <= local.tol).all()
-
-
 def check(client, X, y, sizes, weights=None, **params):
     params = {**GIVEN, **params}
     rows, labels, of_weights = in_chunks(X, y, sizes, weights)
@@ -119,14 +55,6 @@ def check(client, X, y, sizes, weights=None, **params):
     assert_bits(fitted, same_shards(X, y, sizes, weights, **params))
     assert_close(fitted, UBAUCClassifier(**params).fit(X, y, weights))
     return fitted
-
-
-SIZES = {
-    "one": (900,),
-    "even": (300, 300, 300),
-    "uneven": (1, 700, 150, 49),
-    "empty": (0, 500, 0, 400, 0),
-}
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -265,11 +193,6 @@ def test_chunks_that_are_arrays_are_not_copied():
 
 
 # Frames and files.
-
-
-def frame(X, y, **more):
-    columns = {f"f{j}": column for j, column in enumerate(X.T)}
-    return pd.DataFrame({**columns, "label": y, **more})
 
 
 def test_frames(client):
@@ -476,212 +399,6 @@ def test_parameters_that_are_refused(client):
     assert not hasattr(DaskUBAUCClassifier(client, solver="online"), "partial_fit")
     with pytest.raises(ValueError, match="beta"):
         DaskUBAUCClassifier(client, beta=-1.0).fit(rows, labels)
-
-
-# Probabilities.
-
-
-def by_hand(X, y, sizes, weights, folds, seed, aucs=False, **params):
-    """The scores of each row by the local estimator of the other folds, as the cluster deals them,
-    and the weights; or the AUC of each fold."""
-    task = Task(cols=X.shape[1], pair=(0, 1), seed=seed)
-    ends = np.cumsum(sizes)
-    pieces = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    given = np.ones(len(y)) if weights is None else weights
-    parts = [_data.of_arrays(X[of], y[of], given[of], "part") for of in pieces]
-    counted = [[int(((p.y == c) & (p.weight > 0)).sum()) for c in (0, 1)] for p in parts]
-    scores, seen, found = np.full(len(y), np.nan), np.zeros(len(y), int), []
-    for without in task.without_each(folds, np.array(counted)):
-        left_out = np.concatenate([without.labels(p, k)[2] for k, p in enumerate(parts)])
-        shares = [int((left_out & (y == c)).sum()) for c in (0, 1)]
-        np.testing.assert_allclose(shares, np.sum(counted, axis=0) / folds, atol=1)
-        seen += left_out
-        fold = UBAUCClassifier(**params).fit(X, y, np.where(left_out, 0.0, given))
-        scores[left_out] = fold.decision_function(X)[left_out]
-        found.append(roc_auc(y[left_out], scores[left_out]))
-    # Every example that counts is left out once.
-    assert (seen == (given > 0)).all()
-    return found if aucs else (scores, given)
-
-
-@pytest.mark.parametrize(("method", "weighted"), [("sigmoid", True), ("isotonic", False)])
-def test_probabilities(client, method, weighted):
-    X, y = problem()
-    weights = None
-    if weighted:
-        weights = np.random.default_rng(3).integers(0, 4, len(y)) * 0.5
-    rows, labels, of_weights = in_chunks(X, y, SIZES["uneven"], weights)
-    params = {**GIVEN, "random_state": 4}
-    fitted = DaskUBAUCClassifier(client, calibrate=method, **params).fit(rows, labels, of_weights)
-    assert_bits(fitted, same_shards(X, y, SIZES["uneven"], weights, **GIVEN))
-    seed = UBAUCClassifier(**params)._seed() % 2**32
-    scores, given = by_hand(X, y, SIZES["uneven"], weights, 5, seed, **params)
-    used = given > 0
-    expected = _core.calibrate(scores[used], y[used] == 1, given[used], method)
-    p = fitted.predict_proba(rows)
-    assert isinstance(p, da.Array) and p.shape == (900, 2)
-    p, local = p.compute(scheduler="sync"), fitted.to_local()
-    np.testing.assert_array_equal(p, local.predict_proba(X))
-    np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    by_oracle = _core.probabilities(local.decision_function(X), *expected)
-    np.testing.assert_allclose(p[:, 1], by_oracle, rtol=0, atol=1e-7)
-    # Close to what one process says, which deals its folds otherwise, and in the same order.
-    other = UBAUCClassifier(calibrate=method, **params).fit(X, y, weights)
-    far = 0.05 if method == "sigmoid" else 0.25
-    np.testing.assert_allclose(p, other.predict_proba(X), rtol=0, atol=far)
-    assert roc_auc(y, p[:, 1]) == roc_auc(y, local.decision_function(X))
-    assert not hasattr(DaskUBAUCClassifier(client), "predict_proba")
-
-
-def test_probabilities_of_a_part_of_the_rows(client, monkeypatch):
-    assert _calibrate.shares((7, 10**6)) == (1.0, 1.0)
-    kept, totals = _calibrate.shares((10**9, 10**5)), np.array([10**9, 10**5])
-    assert kept[1] == 1.0 and kept @ totals == pytest.approx(_calibrate.MOST)
-    assert _calibrate.shares((10**9, 10**8)) @ np.array([10**9, 10**8]) == pytest.approx(1e7)
-    X, y = problem(n=6000)
-    rows, labels, _ = in_chunks(X, y, (4000, 2000))
-    params = {**GIVEN, "tol": 1e-4, "random_state": 4, "calibrate": "sigmoid"}
-    whole = DaskUBAUCClassifier(client, **params).fit(rows, labels).predict_proba(X)
-    monkeypatch.setattr(_calibrate, "MOST", 2500)
-    some = DaskUBAUCClassifier(client, **params).fit(rows, labels).predict_proba(X)
-    difference = np.abs(some - whole).max()
-    # Of a part, but of one that stands for all.
-    assert 0 < difference < 0.05
-    assert some[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)
-
-
-def test_probabilities_of_other_problems(client):
-    X, y = problem(classes=3)
-    rows, labels, _ = in_chunks(X, y, (500, 400))
-    rough = {**GIVEN, "tol": 1e-3}
-    p = DaskUBAUCClassifier(client, calibrate="sigmoid", **rough).fit(rows, labels)
-    p = p.predict_proba(rows).compute(scheduler="sync")
-    assert p.shape == (900, 3) and p.min() > 0
-    np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    assert roc_auc(y == 2, p[:, 2]) > 0.8
-    X, y = problem()
-    # One partition has the positives: a fold leaves some of them out, never all.
-    order = np.argsort(y, kind="stable")
-    X, y = X[order], y[order]
-    n = int((y == 0).sum())
-    rows, labels, _ = in_chunks(X, y, (n - 1, 901 - n))
-    online = DaskUBAUCClassifier(
-        client, solver="online", calibrate="isotonic", max_iter=3, **rough, random_state=0
-    ).fit(rows, labels)
-    p = online.predict_proba(X)[:, 1]
-    assert roc_auc(y, p) == online.score(X, y) > 0.8
-    assert p.mean() == pytest.approx(y.mean(), abs=0.05)
-    one = np.zeros(900, int)
-    one[7] = 1
-    with pytest.raises(ValueError, match="calibrate needs at least 2 examples of each class"):
-        DaskUBAUCClassifier(client, calibrate="sigmoid", **GIVEN).fit(rows, da.from_array(one))
-
-
-def test_a_fold_that_fails_ends_the_others():
-    spent, ended = _rounds.Spent(), []
-
-    def work(task):
-        if task == "fails":
-            raise ZeroDivisionError
-        for _ in range(1000):
-            time.sleep(0.01)
-            try:
-                spent.check()
-            except RuntimeError:
-                ended.append(task)
-                raise
-        raise AssertionError("nobody said stop")
-
-    with pytest.raises(ZeroDivisionError):
-        spent.each(work, ["a", "b", "fails"], rows=100)
-    assert sorted(ended) == ["a", "b"]
-    # With so many rows there is one fit at a time.
-    spent, most = _rounds.Spent(), []
-    spent.each(lambda task: most.append(spent.at_once), range(3), rows=6_000_000)
-    assert most == [1, 1, 1]
-
-
-def test_ctrl_c_ends_an_online_fit_and_its_folds(client, monkeypatch):
-    rows, labels, _ = in_chunks(*problem(), (500, 400))
-    turns, each = [], _workers.Partitions.each
-
-    def counted(self, name, *args, **told):
-        if name == "epoch":
-            turns.append(told["turn"])
-            if len(turns) == 4:
-                raise KeyboardInterrupt
-        return each(self, name, *args, **told)
-
-    monkeypatch.setattr(_workers.Partitions, "each", counted)
-    endless = {**GIVEN, "solver": "online", "max_iter": 3, "calibrate": "sigmoid"}
-    with pytest.raises(KeyboardInterrupt):
-        DaskUBAUCClassifier(client, **endless).fit(rows, labels)
-    # The fit, one epoch of one fold, and what was under way in the others.
-    assert len(turns) <= 3 + 2 * 5
-
-
-def test_scores_with_weights(client):
-    X, y = problem()
-    weights = np.random.default_rng(5).random(len(y))
-    rows, labels, of_weights = in_chunks(X, y, (500, 400), weights)
-    fitted = DaskUBAUCClassifier(client, **GIVEN).fit(rows, labels)
-    local = fitted.to_local()
-    assert fitted.score(rows, labels, of_weights) == local.score(X, y, weights)
-    table = dd.from_pandas(frame(X, y, w=weights), npartitions=3)
-    features = table.drop(columns=["label", "w"])
-    assert fitted.score(features.to_dask_array(), table["label"], table["w"]) == local.score(
-        X, y, weights
-    )
-    with pytest.raises(ValueError, match=r"unknown classes \[2\]"):
-        fitted.score(rows, labels + (da.arange(900, chunks=labels.chunks) == 7) * (2 - y[7]))
-    X, y = problem(classes=3)
-    rows, labels, of_weights = in_chunks(X, y, (500, 400), weights)
-    fitted = DaskUBAUCClassifier(client, **{**GIVEN, "tol": 1e-3}).fit(rows, labels)
-    assert fitted.score(rows, labels, of_weights) == fitted.to_local().score(X, y, weights)
-
-
-# Chosen, and learned online.
-
-
-def test_gamma_is_chosen_by_auc_of_all_partitions(client):
-    X, y = problem(n=600)
-    sizes = (50, 350, 200)
-    rows, labels, _ = in_chunks(X, y, sizes)
-    params = {"beta": 0.5, "least_squares": "plain", "scale": "none", "random_state": 4}
-    fitted = DaskUBAUCClassifier(client, gamma="auto", **params).fit(rows, labels)
-    points = fitted._solutions[0].tuned["points"]
-    gammas = [point["gamma"] for point in points]
-    assert sorted(gammas) == sorted(json.loads(_core.tune_grid())["gammas"])
-    seed = UBAUCClassifier(**params)._seed() % 2**32
-    for point in points:
-        local = {**params, "gamma": point["gamma"], "tol": 1e-3}
-        expected = by_hand(X, y, sizes, None, 5, seed, aucs=True, **local)
-        np.testing.assert_allclose(point["fold_aucs"], expected, atol=0.01)
-    # The best is taken, or one that is as good and simpler.
-    best = max(point["auc"] for point in points)
-    (chosen,) = (point for point in points if point["gamma"] == fitted._solutions[0].gamma)
-    assert best - chosen["auc"] < 0.01
-    given = {**params, "gamma": chosen["gamma"], "tol": 1e-6}
-    assert_close(fitted.set_params(tol=1e-6), UBAUCClassifier(**given).fit(X, y))
-
-
-def test_online(client):
-    X, y = problem(n=3000)
-    rows, labels, _ = in_chunks(X, y, (1000, 1500, 500))
-    params = {"beta": 0.5, "gamma": 1e-3, "random_state": 0}
-    online = DaskUBAUCClassifier(client, solver="online", max_iter=8, **params)
-    online.fit(rows, labels)
-    least = UBAUCClassifier(solver="batch", scale="maxabs", tol=1e-9, **params).fit(X, y)
-    excess = online.objective_ / least.objective_ - 1.0
-    # What is proved holds, and it is not far off.
-    assert 0 <= excess <= online.gap_ < 0.1
-    assert online.n_iter_ == 8 and online._solutions[0].eta0 > 0
-    assert online.score(X, y) == pytest.approx(least.score(X, y), abs=0.01)
-    again = DaskUBAUCClassifier(client, solver="online", max_iter=8, **params).fit(rows, labels)
-    assert again.coef_.tobytes() == online.coef_.tobytes()
-    # The batch solver from there: the same minimum.
-    started = DaskUBAUCClassifier(client, start="online", scale="maxabs", tol=1e-6, **params)
-    assert started.fit(rows, labels).objective_ == pytest.approx(least.objective_, rel=1.1e-6)
 
 
 # The estimator as such.

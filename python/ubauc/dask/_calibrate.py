@@ -5,19 +5,17 @@ the others, and one map from scores to probabilities is fitted to them all, here
 scores are brought for it, of more a random part of each class is, weighted to make up for the rest.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from .. import _core
+from ._task import FOLDS
 
-FOLDS = 5
 # 17 bytes each. Two numbers, or a step function, need no more.
 MOST = 10_000_000
 
 
 def calibration(cluster, task, minimum, method, spent):
-    """Slope, offset, knots and levels; `minimum(task)` solves, as for all rows."""
+    """Slope, offset, knots and levels; `minimum(task)` is a solution, found as for all rows."""
     counted = cluster.of_pair(task)
     totals = [int(n) for n in counted.sum(axis=0)]
     folds = min(FOLDS, *totals)
@@ -27,14 +25,13 @@ def calibration(cluster, task, minimum, method, spent):
 
     def scored(left_out):
         found = minimum(left_out)
-        low, high = found["lambda"]
         return cluster.partitions.each(
             "held-out",
             held_out,
             task=left_out,
-            weights=found["weights"],
-            offset=found["intercept"],
-            cut=low + (high - low) / 2.0,
+            weights=found.weights,
+            offset=found.offset,
+            cut=found.cut,
             kept=kept,
         )
 
@@ -51,8 +48,7 @@ def shares(totals):
 
 def held_out(partition, number, task, weights, offset, cut, kept):
     """Scores of the rows left out, which of them are positive, and their weights."""
-    positive, _, left_out = task.labels(partition, number)
-    _, of_rows, _ = replace(task, fold=None).labels(partition, number)
+    positive, of_rows, left_out = task.labels(partition, number)
     of_rows = np.ones(positive.size) if of_rows is None else of_rows
     share = np.where(positive, kept[1], kept[0])
     if min(kept) < 1.0:

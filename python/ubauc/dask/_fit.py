@@ -181,18 +181,19 @@ def _fit_pair(estimator, cluster, task, names, counted, spent):
     params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
     params["least_squares"] = params["least_squares"] or "plain"
     steps = online_steps(estimator)
-    found = _minimum(estimator, cluster, task, params, steps, spent, estimator.verbose)
-    solution = solution_of(found, params, tuple(int(n) for n in counted))
+    counts = tuple(int(n) for n in counted)
+
+    def minimum(task, verbose=False):
+        found = _minimum(estimator, cluster, task, params, steps, spent, verbose)
+        return solution_of(found, params, counts)
+
+    solution = minimum(task, estimator.verbose)
     solution.tuned = tuned
     if not online:
         warn_about(solution, int(counted.sum()), params)
     if estimator.calibrate is not None:
         # The first step is not looked for again: a fold may leave no partition with both classes.
         steps["eta0"] = steps["eta0"] or solution.eta0
-
-        def minimum(left_out):
-            return _minimum(estimator, cluster, left_out, params, steps, spent)
-
         method = estimator.calibrate
         solution.calibration = _calibrate.calibration(cluster, task, minimum, method, spent)
     return solution

@@ -15,7 +15,7 @@ from .. import _core
 
 def first_step(partition, number, task, params, steps, seed):
     """eta0 by trial on some of a partition that has both classes."""
-    positive, weights, _ = task.labels(partition, number)
+    positive, weights = task.learned(partition, number)
     learner = _core.Learner(params, steps)
     order = np.random.default_rng([seed, 0, number]).permutation(positive.size)
     if weights is not None:
@@ -26,7 +26,7 @@ def first_step(partition, number, task, params, steps, seed):
 
 def epoch(partition, number, task, params, steps, state, turn, seed):
     """One pass over a partition from weights, intercept and threshold; how many counted."""
-    positive, weights, _ = task.labels(partition, number)
+    positive, weights = task.learned(partition, number)
     counted = positive.size if weights is None else int((weights > 0).sum())
     w, intercept, threshold, done = state
     order = np.random.default_rng([seed, turn, number]).permutation(positive.size)

@@ -6,6 +6,8 @@ import numpy as np
 
 from .. import _core
 
+FOLDS = 5
+
 
 @dataclass(frozen=True)
 class Task:
@@ -18,12 +20,12 @@ class Task:
     # Left out: this one of the folds. They are dealt by class, in an order of its own, going on
     # from partition to partition so that they are stratified as a whole.
     fold: int | None = None
-    folds: int = 5
+    folds: int = FOLDS
     seed: int = 0
     dealt: tuple = ()
 
     def labels(self, partition, number):
-        """Which rows are positive, the weights of all or None, and which are left out."""
+        """Which rows are positive, the weights of all or None, and which a fold leaves out."""
         negative, positive = (partition.y == label for label in self.pair)
         weights = partition.weight
         if self.class_weight is not None or not (negative | positive).all():
@@ -32,18 +34,24 @@ class Task:
             weights = ones * (negative * of_negative + positive * of_positive)
         left_out = np.zeros(positive.size, dtype=bool)
         if self.fold is not None:
-            weights = np.ones(positive.size) if weights is None else weights.copy()
+            counted = True if weights is None else weights > 0
             for code, of_class in enumerate((negative, positive)):
-                rows = np.flatnonzero(of_class & (weights > 0))
+                rows = np.flatnonzero(of_class & counted)
                 order = np.random.default_rng([self.seed, number, code]).permutation(rows.size)
                 folds = (np.arange(rows.size) + self.dealt[number][code]) % self.folds
                 left_out[rows[order[folds == self.fold]]] = True
-            weights[left_out] = 0.0
         return positive, weights, left_out
+
+    def learned(self, partition, number):
+        """Which rows are positive, and the weights to learn with: 0 for those left out."""
+        positive, weights, left_out = self.labels(partition, number)
+        if left_out.any():
+            weights = np.where(left_out, 0.0, 1.0 if weights is None else weights)
+        return positive, weights
 
     def shard(self, partition, number):
         """What the solver keeps for the rows of a partition."""
-        positive, weights, _ = self.labels(partition, number)
+        positive, weights = self.learned(partition, number)
         return _core.Shard(partition.part, self.cols, positive, weights)
 
     def without_each(self, folds, counted):

@@ -14,8 +14,8 @@ from .. import _core
 from ..exceptions import CollapseWarning, warn_user
 from ._auc import _exact, _Rounds
 from ._rounds import Rounds
+from ._task import FOLDS
 
-FOLDS = 5
 # The relative gap at which points are compared.
 COARSE = 1e-3
 

@@ -27,13 +27,16 @@ pub fn check_bits(bits: u32) -> Result<()> {
 /// The column that a feature, counted from 0, is hashed to; `bits` as [`check_bits`] has them.
 #[inline]
 pub fn hashed_column(feature: usize, bits: u32) -> u32 {
-    let mut z = (feature as u64)
-        .wrapping_add(1)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mix(feature as u64) >> (u64::BITS - bits)) as u32
+}
+
+/// Output j of splitmix64 from seed 0: bits that look random.
+#[inline]
+pub(crate) fn mix(j: u64) -> u64 {
+    let mut z = j.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^= z >> 31;
-    (z >> (u64::BITS - bits)) as u32
+    z ^ (z >> 31)
 }
 
 /// The rows with their features hashed. Zeros are left out, so dense and sparse rows give the same.

@@ -29,7 +29,7 @@
 //!
 //! Both terms are ≥ 0 and computed as they stand, without the cancellation of P − D. The first falls by Newton
 //! steps and the second by outer ones, so the inner loop ends when the first is the smaller. Without a factor of H₀
-//! the first is bounded by ‖∇φ‖²/(2Nγ). What rounding may hide is added (`newton::Rounding`).
+//! the first is bounded by ‖∇φ‖²/(2Nγ). What rounding may hide is added (`rounding.rs`).
 //!
 //! Cost of a step: one product with X, the rows of Xᵀ whose multiplier changed, a d×d system or conjugate gradients.
 //! Lyu & Ying, UAI 2018, Sec. 5.2.1, minimise by block descent, which may stop short (E12).
@@ -39,6 +39,7 @@ pub mod bcd;
 mod newton;
 pub mod path;
 mod prox;
+mod rounding;
 
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
@@ -47,7 +48,8 @@ use crate::solver::given::check_rows_given;
 use crate::solver::shards::{Balance, End, Shards};
 use crate::solver::threshold::TIED;
 use crate::{Error, Result};
-use newton::{Drift, System};
+use newton::System;
+use rounding::Drift;
 
 /// What to minimise, and how well.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -483,9 +485,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         }
         let slack = found.slack.max(0.0);
         let parts = (inner, slack);
-        let proved = self
-            .system
-            .bound(parts, &found, &self.w, self.n, params, &mut self.drift);
+        let rounding = self.system.rounding();
+        let (w, n, drift) = (&self.w, self.n, &mut self.drift);
+        let proved = rounding.bound(parts, &found, w, n, params.beta, drift);
         Ok(Point {
             gradient,
             to_dual,

@@ -11,6 +11,7 @@
 //! X and one with Xᵀ a round. Where rows are far and the matrix of the active ones is too much to move, conjugate
 //! gradients with H₀ as preconditioner: d numbers a round.
 
+use super::rounding::Rounding;
 use super::{BaUbaucParams, Point};
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
@@ -28,11 +29,6 @@ const MAX_ACTIVE_ROWS: usize = 1500;
 const MOST_MOVED: f64 = 32.0;
 /// With more features no matrix of them is brought here from shards that are far.
 const MAX_FAR_FACTOR: f64 = 3000.0;
-
-/// Rounding may be this part of a pivot of H₀ where something is to be proved.
-const CANCELLED: f64 = 0.1;
-/// Signs of rounding errors that are tried.
-const TRIALS: u64 = 8;
 
 /// Form and factor H₀, or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,90 +77,6 @@ pub(super) struct Factored {
     rounding: Rounding,
 }
 
-/// What rounding may hide of N·P − D.
-///
-/// Entries of βXᵀVX are sums of N products: with h_j its diagonal, means left on, each is off by about ρ√(h_i h_j),
-/// ρ = ε√(N + d), since errors have either sign. So is ∇φ = H₀w − c + Xᵀu⁺, in entry j, by ρ√h_j times
-///
-/// ```text
-/// R = Z + √(βN) + U,   Z = Σ_k √h_k |w_k|,   U = √(Σ (u⁺_i)²/(βV_i))      (Cauchy and Schwarz, for H₀w, c and Xᵀu⁺)
-/// ```
-///
-/// and ½ ∇φᵀH₀⁻¹∇φ = ½‖L⁻¹∇φ‖² is at most (√computed + √κ ρR)² for κ = ½‖L⁻¹(±√h)‖², the largest of some random
-/// signs, or Σh/(2Nγ) where there is no factor. Scores z = Xw are off too, by which q(w) + u⁺·z changes by no more than
-/// εZ(√(β Σ V_i(y_i − z_i)²) + U). z and Xᵀu⁺ are kept up step by step, so Z and U are the largest on the way ([`Drift`]).
-///
-/// All of it is far below any tolerance but where the mean of a feature dwarfs its variation, and is left on: without an
-/// intercept, or with sparse rows. It is an estimate, since roundings conspire seldom, and a bound that lets them would
-/// leave nothing proved.
-struct Rounding {
-    /// √h.
-    sizes: Vec<f64>,
-    kappa: f64,
-    rho: f64,
-}
-
-impl Rounding {
-    fn new(diagonal: impl Iterator<Item = f64>, rows: usize) -> Rounding {
-        let sizes: Vec<f64> = diagonal.map(f64::sqrt).collect();
-        let rho = f64::EPSILON * (rows as f64 + sizes.len() as f64).sqrt();
-        let kappa = f64::INFINITY;
-        Rounding { sizes, kappa, rho }
-    }
-
-    fn of_factor(mut self, factor: &Cholesky) -> Rounding {
-        let largest = (0..TRIALS).map(|trial| {
-            let sign = |j: usize| match mixed(trial << 32 | j as u64) & 1 {
-                0 => 1.0,
-                _ => -1.0,
-            };
-            let errors = self.sizes.iter().enumerate().map(|(j, x)| sign(j) * x);
-            let mut x: Vec<f64> = errors.collect();
-            factor.forward(&mut x);
-            0.5 * dot(&x, &x)
-        });
-        self.kappa = largest.fold(0.0, f64::max);
-        self
-    }
-
-    fn of_ridge(mut self, ridge: f64) -> Rounding {
-        self.kappa = dot(&self.sizes, &self.sizes) / (2.0 * ridge);
-        self
-    }
-
-    /// Z = Σ √h_k |w_k|.
-    fn reach(&self, w: &[f64]) -> f64 {
-        let terms = self.sizes.iter().zip(w);
-        terms.map(|(size, w)| size * w.abs()).sum()
-    }
-}
-
-/// What z and Xᵀu⁺ went through since they were made anew.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Drift {
-    /// The largest Z.
-    reach: f64,
-    /// The largest U.
-    pull: f64,
-    /// How often each was changed: errors of either sign add up as the root of it.
-    changes: f64,
-}
-
-impl Drift {
-    /// z was made anew.
-    pub(super) fn placed(self) -> Drift {
-        Drift { reach: 0.0, ..self }
-    }
-}
-
-/// Bits that look random (SplitMix64).
-fn mixed(seed: u64) -> u64 {
-    let mut x = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 impl System {
     /// With moments, H₀ is formed and factored.
     pub(super) fn new(
@@ -200,30 +112,11 @@ impl System {
         }
     }
 
-    /// A bound of N·P − D by its two parts as they were computed, which have rounding in them ([`Rounding`]).
-    pub(super) fn bound(
-        &self,
-        (inner, slack): (f64, f64),
-        look: &Look,
-        w: &[f64],
-        n: f64,
-        params: &BaUbaucParams,
-        drift: &mut Drift,
-    ) -> f64 {
-        let rounding = match self {
+    pub(super) fn rounding(&self) -> &Rounding {
+        match self {
             System::Factor(f) => &f.rounding,
             System::ConjugateGradients(m) => &m.rounding,
-        };
-        let root = params.beta.sqrt();
-        let pull = look.multipliers / root;
-        drift.reach = drift.reach.max(rounding.reach(w));
-        drift.pull = drift.pull.max(pull);
-        drift.changes += 1.0;
-        let (reach, times) = (drift.reach, drift.changes.sqrt());
-        let r = reach + root * n.sqrt() + times * drift.pull;
-        let off = rounding.kappa.sqrt() * rounding.rho * r;
-        let of_scores = f64::EPSILON * times * reach * (root * look.squares.sqrt() + pull);
-        (inner.sqrt() + off).powi(2) + slack + of_scores
+        }
     }
 
     /// The minimiser of q, to start from; 0 where that is not to be had cheaply.
@@ -319,12 +212,9 @@ impl System {
             .iter_mut()
             .zip(gradient)
             .for_each(|(r, g)| *r = g - *r);
-        // Of H₀e every entry is off by about ρ√h_j Σ_k √h_k |e_k|.
-        let off = rounding.rho * rounding.reach(&x);
         let left = dot(&residual, &residual) / (2.0 * ridge);
-        let left = (left.sqrt() + rounding.kappa.sqrt() * off).powi(2);
         let inner = 0.5 * (dot(&x, gradient) + dot(&x, &residual));
-        Ok(inner + 0.5 * off * rounding.reach(&x) + left)
+        Ok(rounding.of_products(&x, inner, left))
     }
 
     /// pᵀH₀p, dz being along p.
@@ -403,8 +293,7 @@ impl Factored {
             let mut a = h0.clone();
             (0..d).for_each(|i| a[i * d + i] += more);
             if let Some(factor) = Cholesky::new(a, d) {
-                let hides = |(p, size): (f64, &f64)| rounding.rho * size * size > CANCELLED * p;
-                let lost = factor.pivots().zip(&rounding.sizes).any(hides);
+                let lost = rounding.hides_a_pivot(&factor);
                 let rounding = rounding.of_factor(&factor);
                 return Ok(Factored {
                     h0,
