@@ -1,7 +1,9 @@
 """The same numbers as the program, to the last bit, and the same model file, to the last byte."""
 
 import json
+import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,6 +132,85 @@ def test_a_model_of_a_stream_of_the_program(dense, program, tmp_path):
     np.testing.assert_array_equal(UBAUCClassifier.load(again).predict(X), clf.predict(X))
     before = clf.coef_.copy()
     assert not np.array_equal(clf.partial_fit(X, y).coef_, before)
+
+
+def scores_there(program, model, data):
+    printed = program("predict", "--model", model, data, "--quiet").split()[1:]
+    return np.array([float(score) for score in printed])
+
+
+@pytest.mark.parametrize("data", ["dense", "sparse"])
+def test_a_model_of_hashed_features(data, program, tmp_path, request):
+    X, y = request.getfixturevalue(data)
+    train = write_svmlight(tmp_path / "train.svm", X, y)
+    model, again = tmp_path / "model.json", tmp_path / "again.json"
+    program("learn", train, "--hash-bits", 4, "--intercept", "--model", model, "--quiet")
+    theirs = scores_there(program, model, train)
+    clf = UBAUCClassifier.load(model)
+    threshold = json.loads(model.read_text())["threshold"]
+    np.testing.assert_array_equal(clf.decision_function(X), theirs - threshold)
+    assert clf.coef_.shape == (1, 16)
+    auc = json.loads(program("evaluate", "--model", model, train, "--json"))["auc"]
+    assert clf.score(X, y) == auc
+    # Any number of columns can be hashed.
+    assert clf.decision_function(X[:, :3]).shape == y.shape
+    clf.save(again)
+    np.testing.assert_array_equal(scores_there(program, again, train), theirs)
+    copied = pickle.loads(pickle.dumps(UBAUCClassifier.load(again)))
+    np.testing.assert_array_equal(copied.decision_function(X), clf.decision_function(X))
+    with pytest.raises(ValueError, match="hashed"):
+        clf.partial_fit(X, y)
+    # A fit is of features as they are.
+    clf.set_params(solver="batch", beta=0.5, gamma=1e-3).fit(X, y)
+    assert clf.coef_.shape == (1, X.shape[1])
+    assert clf.n_features_in_ == X.shape[1]
+
+
+def test_a_model_of_hashed_columns_knows_their_names(dense, program, tmp_path):
+    frames = pytest.importorskip("pandas")
+    X, y = dense
+    frame = frames.DataFrame(X, columns=list("abcdefgh"))
+    train, model = tmp_path / "train.csv", tmp_path / "model.json"
+    frame.assign(label=y).to_csv(train, index=False)
+    program("learn", train, "--hash-bits", 3, "--model", model, "--quiet")
+    clf = UBAUCClassifier.load(model)
+    threshold = json.loads(model.read_text())["threshold"]
+    theirs = scores_there(program, model, train)
+    np.testing.assert_array_equal(clf.decision_function(frame), theirs - threshold)
+    assert clf.feature_names_in_.tolist() == list("abcdefgh")
+    with pytest.raises(ValueError, match="8 features|feature names"):
+        clf.decision_function(frame[["a", "b"]])
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_probabilities_survive(method, dense, tmp_path):
+    X, y = dense
+    clf = UBAUCClassifier(beta=0.5, gamma=1e-3, calibrate=method, random_state=0).fit(X, y)
+    model, again = tmp_path / "model.json", tmp_path / "again.json"
+    clf.save(model)
+    loaded = UBAUCClassifier.load(model)
+    assert loaded.calibrate == method
+    np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
+    loaded.save(again)
+    assert again.read_bytes() == model.read_bytes()
+    plain = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, y)
+    plain.save(model)
+    assert "calibration" not in json.loads(model.read_text())
+    assert UBAUCClassifier.load(model).calibrate is None
+
+
+FORMAT_1 = Path(__file__).parents[2] / "crates" / "ubauc" / "tests" / "data" / "format-1"
+
+
+@pytest.mark.parametrize("name", ["plain", "partition", "learned", "hashed", "calibrated", "online"])
+def test_files_of_version_1(name):
+    X, _ = load_svmlight(FORMAT_1 / "examples.svm")
+    clf = UBAUCClassifier.load(FORMAT_1 / f"{name}.json")
+    lines = (FORMAT_1 / f"{name}.csv").read_text().splitlines()[1:]
+    scores = np.array([float(line.split(",")[0]) for line in lines])
+    threshold = json.loads((FORMAT_1 / f"{name}.json").read_text())["threshold"]
+    np.testing.assert_array_equal(clf.decision_function(X), scores - threshold)
+    assert [str(label) for label in clf.predict(X)] == [line.split(",")[1] for line in lines]
 
 
 def test_the_smaller_class_may_be_the_positive_one(dense, program, tmp_path):

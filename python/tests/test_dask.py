@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from svmlight_text import write_svmlight
 from ubauc import UBAUCClassifier, _core
-from ubauc._problem import solver_params
+from ubauc._problem import Solution, solver_params
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -164,14 +164,15 @@ def test_more_classes(client):
 def test_chunks_that_are_arrays_are_not_copied():
     X, y = problem()
     w = np.ones(X.shape[1])
+    model = Solution(weights=w, offset=0.0, cut=0.0, scale="none").model()
 
     def follows(x):
         """Whether the partition lies where the array does."""
         part = _data.of_arrays(x, y[: len(x)], None, "part").part
-        before = part.scores(w, 0.0)
+        before = part.scores(model)
         np.testing.assert_allclose(before, np.asarray(x) @ w)
         x[0, 0] += 1.0
-        return part.scores(w, 0.0)[0] != before[0]
+        return part.scores(model)[0] != before[0]
 
     assert follows(X.copy())
     assert follows(X.copy()[100:])
@@ -183,13 +184,13 @@ def test_chunks_that_are_arrays_are_not_copied():
     part = _data.of_arrays(X.copy(), y, None, "part").part
     gc.collect()
     blocks = [np.full(X.size, 7.0) for _ in range(20)]
-    np.testing.assert_array_equal(part.scores(w, 0.0), _core.scores(X, w, 0.0, 1))
+    np.testing.assert_array_equal(part.scores(model), _core.scores(X, model, 1))
     again = pickle.loads(pickle.dumps(part))
-    assert len(blocks) == 20 and (again.scores(w, 0.0) == part.scores(w, 0.0)).all()
+    assert len(blocks) == 20 and (again.scores(model) == part.scores(model)).all()
     frozen = X.copy()
     frozen.flags.writeable = False
     read_only = _data.of_arrays(frozen, y, None, "part").part
-    np.testing.assert_array_equal(read_only.scores(w, 0.0), part.scores(w, 0.0))
+    np.testing.assert_array_equal(read_only.scores(model), part.scores(model))
 
 
 # Frames and files.

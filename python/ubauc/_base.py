@@ -128,8 +128,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def save(self, path):
         """Write the model file of the command line, for ``ubauc predict`` and ``evaluate``.
 
-        It holds what scores and decides: coefficients, threshold, classes, names, parameters and
-        certificate; neither probabilities nor the state of a stream. Pickle keeps all.
+        It holds what scores and decides: coefficients, threshold, calibration, classes, names,
+        parameters and certificate; not the state of a stream. Pickle keeps all.
 
         Parameters
         ----------
@@ -151,7 +151,9 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         classifier : object
-            Fitted. Its classes are numbers where both names are numbers, otherwise strings.
+            Fitted. Its classes are numbers where both names are numbers, otherwise strings. Of a
+            model of hashed features (``ubauc learn --hash-bits``) `coef_` belongs to the hashed
+            columns, and rows that are scored are hashed as the command line hashes them.
         """
         return read_model(cls, path)
 

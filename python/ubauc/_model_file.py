@@ -33,21 +33,6 @@ def class_labels(names):
     return np.array(names)
 
 
-def _save(path, *, parameters, certificate, **model):
-    """Write the file: whole, or the old one stays."""
-    model["parameters"] = json.dumps(parameters)
-    model["certificate"] = json.dumps(certificate)
-    _core.save_model(os.fspath(path), model)
-
-
-def _load(path):
-    """The content of the file, as `_save` takes it."""
-    model = _core.load_model(os.fspath(path))
-    model["parameters"] = json.loads(model["parameters"])
-    model["certificate"] = json.loads(model["certificate"])
-    return model
-
-
 def write_model(estimator, path):
     """The file of a fitted estimator."""
     if len(estimator._solutions) != 1:
@@ -64,33 +49,38 @@ def write_model(estimator, path):
         "n_neg": found.counts[0],
         "n_pos": found.counts[1],
     }
-    _save(
-        path,
-        algorithm=estimator._algorithm,
-        parameters=estimator._saved_parameters(found),
-        certificate=certificate,
+    model = found.model(
         classes=[class_name(label) for label in estimator.classes_],
-        names=list(getattr(estimator, "feature_names_in_", [])),
-        threshold=found.cut,
-        intercept=found.offset,
-        weights=found.weights,
+        names=getattr(estimator, "feature_names_in_", ()),
     )
+    training = {
+        "algorithm": estimator._algorithm,
+        "parameters": json.dumps(estimator._saved_parameters(found)),
+        "certificate": json.dumps(certificate),
+    }
+    _core.save_model(os.fspath(path), model, training)
 
 
 def read_model(cls, path):
     """A fitted estimator of this class."""
-    model = _load(path)
-    algorithm, parameters = model["algorithm"], model["parameters"]
-    if "hash_bits" in parameters:
-        raise ValueError(f"{path}: its features are hashed; ubauc predict scores with it")
-    found = cls._of_saved(algorithm, parameters, path)
-    labels = class_labels(model["classes"])
+    model, training = _core.load_model(os.fspath(path))
+    parameters = json.loads(training["parameters"])
+    certificate = json.loads(training["certificate"])
+    found = cls._of_saved(training["algorithm"], parameters, path)
     # The positive class comes second; --positive may have named the smaller one.
-    found.classes_ = labels
-    found.n_features_in_ = model["weights"].size
+    found.classes_ = class_labels(model["classes"])
+    features = json.loads(model["features"])
+    if features["kind"] == "identity":
+        features = None
+        found.n_features_in_ = model["weights"].size
+    elif model["names"]:
+        found.n_features_in_ = len(model["names"])
     if model["names"]:
         found.feature_names_in_ = np.array(model["names"], dtype=object)
-    certificate = model["certificate"]
+    calibration = model["calibration"]
+    if calibration is not None:
+        *_, knots, _ = calibration
+        found.calibrate = "isotonic" if knots.size else "sigmoid"
     objective = certificate.get("objective")
     found._set(
         [
@@ -112,6 +102,8 @@ def read_model(cls, path):
                 counts=(certificate.get("n_neg", 0), certificate.get("n_pos", 0)),
                 eta0=parameters.get("eta0"),
                 seed=parameters.get("seed", 0),
+                calibration=calibration,
+                features=features,
             )
         ]
     )

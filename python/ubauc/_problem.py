@@ -81,10 +81,24 @@ class Solution:
     tuned: dict | None = None
     # Slope, offset, knots and levels of the probabilities.
     calibration: tuple | None = None
+    # What becomes of the columns of a row; None if they are the features.
+    features: dict | None = None
+
+    def model(self, classes=("-1", "1"), names=()):
+        """The model as the library takes it."""
+        return {
+            "features": json.dumps(self.features or {"kind": "identity"}),
+            "weights": np.require(self.weights, np.float64, ["C", "ALIGNED"]),
+            "intercept": self.offset,
+            "threshold": self.cut,
+            "calibration": self.calibration,
+            "classes": list(classes),
+            "names": list(names),
+        }
 
     def scores(self, x, n_jobs):
-        """w.x less the threshold, for every row; of the sign that the command line decides by."""
-        scores = _core.scores(x, self.weights, self.offset, n_jobs)
+        """The score less the threshold, for every row; of the sign that decides."""
+        scores = _core.scores(x, self.model(), n_jobs)
         scores -= self.cut
         return scores
 

@@ -181,6 +181,11 @@ class WeightedAUCClassifier(AUCClassifier):
 
     def _start_learners(self):
         """Learners of a stream; after `fit` they go on from its coefficients."""
+        if any(found.features for found in getattr(self, "_solutions", [])):
+            raise ValueError(
+                "the features of this model are hashed, and partial_fit hashes none: go on with "
+                "`ubauc learn --initial-model`"
+            )
         chosen = tuple(
             default if value == "auto" else value
             for value, default in (

@@ -11,7 +11,7 @@ use ubauc::metrics::{Auc, PairedTest, compare_many};
 use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
 use crate::output::{Output, Table, interval, number, p_value};
-use crate::scoring;
+use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc compare`.
 #[derive(Debug, Args)]
@@ -28,6 +28,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["score", "feature"])]
     model: Vec<PathBuf>,
     #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
     scores: ScoreArgs,
 }
 
@@ -35,6 +37,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
     if !args.model.is_empty() {
         return models(args, output);
     }
+    args.columns.refuse_without_model()?;
     let mut all: Option<Scores> = None;
     let mut names = Vec::new();
     for path in &args.files {
@@ -65,8 +68,13 @@ fn models(args: &CompareArgs, output: Output) -> Result<()> {
         let what = "models are compared on one FILE: --model A --model B FILE";
         return Err(WrongUsage(what.to_string()).into());
     };
-    let (format, classes) = (&args.scores.format, &args.scores.classes);
-    let found = scoring::score_file(&args.model, path, format, classes, &[], output)?;
+    let scoring = Scoring {
+        models: &args.model,
+        columns: &args.columns,
+        format: &args.scores.format,
+        classes: &args.scores.classes,
+    };
+    let found = scoring.score(path, &[], output)?;
     let names: Vec<String> = args.model.iter().map(|m| m.display().to_string()).collect();
     tell(
         &report(&names, &found.columns, &found.labels.positive)?,

@@ -10,7 +10,7 @@ use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Rows};
 use ubauc::metrics::auc;
-use ubauc::model::scores;
+use ubauc::model::Model;
 use ubauc::objective::univariate;
 
 use crate::algorithm::{Algorithm, Problem};
@@ -43,10 +43,13 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         .iter()
         .map(|problem| problem.fit(&train, None, None, output))
         .collect::<Result<Vec<_>>>()?;
-    let columns: Vec<Vec<f64>> = trained
+    let columns = trained
         .iter()
-        .map(|model| scores(&model.weights, model.intercept, test.rows()))
-        .collect();
+        .map(|trained| {
+            let model = Model::linear(trained.weights.clone(), trained.intercept);
+            model.scores(test.rows())
+        })
+        .collect::<ubauc::Result<Vec<_>>>()?;
     let names = ["ba-ubauc", "logistic"].map(str::to_string);
     let best = &trained[0];
     output.report(&Report {

@@ -15,7 +15,7 @@ use ubauc::metrics::{
 use crate::args::WrongUsage;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
 use crate::output::{Facts, Output, Table, interval, number, thousands};
-use crate::scoring;
+use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc evaluate`.
 #[derive(Debug, Args)]
@@ -47,6 +47,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "roc", "positive", "partition"])]
     multiclass: bool,
     #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
     scores: ScoreArgs,
 }
 
@@ -63,11 +65,18 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     let more: Vec<String> = args.weight.iter().cloned().collect();
     let Scores { columns, labels } = match &args.model {
         Some(model) => {
-            let (format, classes) = (&args.scores.format, &args.scores.classes);
-            let models = std::slice::from_ref(model);
-            scoring::score_file(models, path, format, classes, &more, output)?
+            let scoring = Scoring {
+                models: std::slice::from_ref(model),
+                columns: &args.columns,
+                format: &args.scores.format,
+                classes: &args.scores.classes,
+            };
+            scoring.score(path, &more, output)?
         }
-        None => args.scores.load_one(path, &more, output)?,
+        None => {
+            args.columns.refuse_without_model()?;
+            args.scores.load_one(path, &more, output)?
+        }
     };
     let in_file = || path.display().to_string();
     let names = labels.names.clone();
@@ -237,13 +246,14 @@ fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<Multic
     let all = named.is_none();
     let wanted = Wanted {
         columns: named,
+        ignore: args.columns.ignore.clone(),
         ..Wanted::default()
     };
     let examples = args.scores.format.read(path, wanted, output);
     let examples = examples.map_err(|error| match error.downcast_ref() {
         // A column that holds no scores, an id perhaps.
         Some(ubauc::Error::Parse { what, .. }) if all && what.contains("in column") => {
-            let hint = "name the score columns: --score a,b,c";
+            let hint = "name the score columns (--score a,b,c) or leave it out (--ignore)";
             anyhow::anyhow!("{error}; {hint}")
         }
         _ => error,

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use ubauc::features::FeatureMap;
 use ubauc::read::{LabelledBatch, LabelledStream, Next};
 
 use crate::args::WrongUsage;
@@ -207,7 +208,9 @@ impl Run<'_> {
                     .note(format!("note: {}: {notice}", path.display()));
             }
         }
-        if batch.rows.cols() > self.args.max_features && self.args.hash_bits.is_none() {
+        if batch.rows.cols() > self.args.max_features
+            && self.args.features() == FeatureMap::Identity
+        {
             bail!(
                 "{}: a feature has the index {}, and the most is {}; hash the features \
                  (--hash-bits B) or raise --max-features",
@@ -288,7 +291,7 @@ impl Run<'_> {
             "note: the output was closed by its reader; {n} examples were learned"
         ));
         match &self.args.model {
-            Some(path) => Ok(saved_model(self.args, &self.state.finished()?).save(path)?),
+            Some(path) => Ok(saved_model(self.args, &self.state.finished()?)?.save(path)?),
             None => Ok(()),
         }
     }
@@ -302,7 +305,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let mut state = self.state.finished()?;
         if let Some(path) = &self.args.model {
-            saved_model(self.args, &state).save(path)?;
+            saved_model(self.args, &state)?.save(path)?;
         }
         self.teller.line(&mut state, &self.clock)?;
         warn(&state, self.output);

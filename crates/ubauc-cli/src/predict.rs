@@ -9,14 +9,13 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
-use ubauc::data::hash::hashed;
-use ubauc::model::LinearModel;
+use ubauc::model::Model;
 use ubauc::read::{self, Batch};
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, FormatArgs, Wanted};
 use crate::output::{Facts, Output, number, thousands};
-use crate::scoring;
+use crate::scoring::{self, ColumnArgs};
 
 /// What was typed after `ubauc predict`.
 #[derive(Debug, Args)]
@@ -29,7 +28,8 @@ use crate::scoring;
     of scores is what was learnt; those of logistic regression are log-odds as well.\n\n\
     A CSV file needs no column of labels. Its columns are found by the names in the model, if that\n\
     was trained on CSV; others are ignored with a note. An svmlight line begins with a label, which\n\
-    may be any number. Lines are scored as they come, in memory that does not grow.")]
+    may be any number; it has no names, so that a model with names takes it only with --by-position.\n\
+    Lines are scored as they come, in memory that does not grow.")]
 pub(crate) struct PredictArgs {
     #[command(flatten)]
     input: FileArg,
@@ -52,6 +52,8 @@ pub(crate) struct PredictArgs {
     #[arg(long)]
     missing_zero: bool,
     #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
     format: FormatArgs,
 }
 
@@ -66,9 +68,10 @@ impl PredictArgs {
     }
 
     /// The columns of the model, by name if it has names.
-    fn wanted(&self, columns: Vec<String>) -> Wanted {
+    fn wanted(&self, model: &Model) -> Wanted {
         Wanted {
-            columns: (!columns.is_empty()).then_some(columns),
+            columns: (!model.names.is_empty()).then(|| model.names.clone()),
+            ignore: self.columns.ignore.clone(),
             missing_zero: self.missing_zero,
             notice_others: true,
             ..Wanted::default()
@@ -89,12 +92,18 @@ struct Scored {
 
 impl Scored {
     /// Scores a batch; classes are written if they have names here.
-    fn new(batch: Batch, model: &LinearModel, classes: Option<&[String; 2]>) -> Scored {
-        let scores = model.scores(&batch.rows);
+    fn new(
+        batch: Batch,
+        model: &Model,
+        threshold: f64,
+        classes: Option<&[String; 2]>,
+    ) -> Result<Scored, ubauc::Error> {
+        // The reader has put the columns in the order of the model.
+        let scores = model.scores(&batch.rows)?;
         let mut text = String::with_capacity(24 * scores.len());
         let mut positive = 0;
         for &score in &scores {
-            let is_positive = score >= model.threshold;
+            let is_positive = score >= threshold;
             positive += u64::from(is_positive);
             // Writing to a string cannot fail.
             let _ = match classes {
@@ -102,7 +111,7 @@ impl Scored {
                 None => writeln!(text, "{score}"),
             };
         }
-        Scored {
+        Ok(Scored {
             text,
             rows: scores.len() as u64,
             positive,
@@ -110,7 +119,7 @@ impl Scored {
             is_table: batch.is_table,
             batch_notices: batch.notices,
             overflow: scores.into_iter().find(|s| !s.is_finite()),
-        }
+        })
     }
 }
 
@@ -125,26 +134,19 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     }
     let path = &args.input.file;
     scoring::refuse_overwriting(&args.output, &[path, &args.model], "--output")?;
-    let saved = scoring::load(&args.model)?;
-    let hash_bits = scoring::hash_bits(&saved);
-    let wanted = args.wanted(scoring::columns(&saved));
-    let mut model = saved.model;
-    model.threshold = args.threshold.unwrap_or(model.threshold);
+    let model = args.columns.load(&args.model)?;
+    let wanted = args.wanted(&model);
+    let threshold = args.threshold.unwrap_or(model.threshold);
     let quoted = model.classes.each_ref().map(|class| csv_field(class));
     let quoted = args.classes.then_some(&quoted);
-    let each = |mut batch: Batch| -> Result<Scored, ubauc::Error> {
-        if let Some(bits) = hash_bits {
-            batch.rows = hashed(&batch.rows, bits)?;
-        }
-        Ok(Scored::new(batch, &model, quoted))
-    };
-    let d = model.weights.len();
+    let each = |batch: Batch| Scored::new(batch, &model, threshold, quoted);
+    let width = scoring::width(&model);
     let mut file = AtomicFile::create(&args.output)?;
-    let mut told = HashSet::new();
+    let mut noted = HashSet::new();
     let mut report = Report {
         rows: 0,
         positive: 0,
-        threshold: model.threshold,
+        threshold,
         classes: model.classes.clone(),
         output: args.output.clone(),
     };
@@ -152,21 +154,24 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     let take = |scored: Result<Scored, ubauc::Error>| -> Result<()> {
         let scored = scored.with_context(|| path.display().to_string())?;
         for notice in scored.batch_notices.iter() {
-            if told.insert(notice.clone()) {
+            if noted.insert(notice.clone()) {
                 output.note(format!("note: {}: {notice}", path.display()));
             }
         }
-        if scored.is_table && scored.cols < d && !args.missing_zero {
-            return Err(anyhow!(
-                "{}: {} feature columns; the model has {d} features (--missing-zero takes the rest \
-                 as zeros)",
-                path.display(),
-                scored.cols
-            ));
-        }
-        if scored.cols > d && wide == 0 {
-            wide = scored.cols;
-            scoring::note_beyond(d, wide, path, output);
+        scoring::refuse_unnamed(&model, scored.is_table, path)?;
+        if let Some(d) = width {
+            if scored.is_table && scored.cols < d && !args.missing_zero {
+                return Err(anyhow!(
+                    "{}: {} feature columns; the model has {d} features (--missing-zero takes the \
+                     rest as zeros)",
+                    path.display(),
+                    scored.cols
+                ));
+            }
+            if scored.cols > d && wide == 0 {
+                wide = scored.cols;
+                scoring::note_beyond(d, wide, path, output);
+            }
         }
         if let Some(score) = scored.overflow {
             return Err(anyhow!("{}: a score is {score}", path.display()));

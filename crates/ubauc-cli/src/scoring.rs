@@ -1,73 +1,87 @@
-//! Scores of a saved model: its features found in a file, its classes in the labels.
+//! Scores of a saved model: its columns found in a file, its classes in the labels.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use ubauc::data::dataset::Examples;
-use ubauc::data::hash::hashed;
+use clap::Args;
 use ubauc::data::labels::{Binary, Choice, Labels};
-use ubauc::data::rows::{Dense, Rows};
-use ubauc::model::scores;
+use ubauc::features::FeatureMap;
+use ubauc::model::{Model, Partition};
 use ubauc::model_file::SavedModel;
 
 use crate::args::WrongUsage;
 use crate::input::{ClassArgs, FormatArgs, Scores, Wanted};
 use crate::output::Output;
 
-/// Parameter of a model trained on a partition of many classes: those that are positive.
-pub(crate) const POSITIVE_CLASSES: &str = "positive_classes";
-/// … and those that are negative.
-pub(crate) const NEGATIVE_CLASSES: &str = "negative_classes";
-
-/// Parameter of a model whose features are hashed: into two to the power of this many columns.
-pub(crate) const HASH_BITS: &str = "hash_bits";
-
-/// The bits that a model hashes its features to.
-pub(crate) fn hash_bits(saved: &SavedModel) -> Option<u32> {
-    let bits = saved.parameters.get(HASH_BITS)?.as_u64()?;
-    u32::try_from(bits).ok()
+/// Which columns of a file a model scores.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Columns")]
+pub(crate) struct ColumnArgs {
+    /// Columns to leave out (CSV, Parquet), separated by commas
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) ignore: Vec<String>,
+    /// Take features by position, though the model knows its columns by name; svmlight has no names
+    #[arg(long)]
+    by_position: bool,
 }
 
-/// Parameter of a model whose features are hashed columns of a table: their names, in the order
-/// that they are hashed in.
-pub(crate) const HASHED_COLUMNS: &str = "hashed_columns";
-
-/// The columns that a model hashes, if it learned from a table.
-pub(crate) fn hashed_columns(saved: &SavedModel) -> Option<Vec<String>> {
-    hash_bits(saved)?;
-    let values = saved.parameters.get(HASHED_COLUMNS)?.as_array()?;
-    let names = values.iter().map(|v| v.as_str().map(str::to_string));
-    names.collect()
-}
-
-/// The columns that a model knows by name; none if it knows its features by number.
-pub(crate) fn columns(saved: &SavedModel) -> Vec<String> {
-    hashed_columns(saved).unwrap_or_else(|| saved.model.names.clone())
-}
-
-/// The columns of a table that a model hashes, in its order; all where one of both has no names.
-fn in_order(saved: &SavedModel, examples: &Examples, path: &Path) -> Result<Option<Rows>> {
-    let Some(wanted) = hashed_columns(saved) else {
-        return Ok(None);
-    };
-    if examples.names.is_empty() || wanted == examples.names {
-        return Ok(None);
-    }
-    let mut columns = Vec::with_capacity(wanted.len());
-    for name in &wanted {
-        match examples.names.iter().position(|n| n == name) {
-            Some(at) => columns.push(examples.rows.column(at)),
-            None => bail!("{}: no feature column '{name}'", path.display()),
+impl ColumnArgs {
+    /// Of a file of scores no other columns are read than those that are named.
+    pub(crate) fn refuse_without_model(&self) -> Result<()> {
+        if self.ignore.is_empty() && !self.by_position {
+            return Ok(());
         }
+        let what = "--ignore and --by-position are for the columns of a model; give --model too";
+        Err(WrongUsage(what.to_string()).into())
     }
-    let (n, d) = (examples.rows.len(), columns.len());
-    let values = (0..n).flat_map(|i| columns.iter().map(move |column| column[i]));
-    Ok(Some(Rows::Dense(Dense::new(values.collect(), n, d)?)))
+
+    /// Loads a model that is to find its columns as typed.
+    pub(crate) fn load(&self, path: &Path) -> Result<Model> {
+        let saved = SavedModel::load(path);
+        let mut model = saved
+            .with_context(|| format!("--model {}", path.display()))?
+            .model;
+        if self.by_position {
+            model.names.clear();
+        }
+        if let Some(name) = self.ignore.iter().find(|name| model.names.contains(name)) {
+            let path = path.display();
+            let what = format!("--ignore {name}: the model {path} needs this column");
+            return Err(WrongUsage(what).into());
+        }
+        Ok(model)
+    }
 }
 
-/// Loads a model, in words that say which option named it.
-pub(crate) fn load(path: &Path) -> Result<SavedModel> {
-    SavedModel::load(path).with_context(|| format!("--model {}", path.display()))
+/// How many columns a model takes by position; `None` if their number is open.
+pub(crate) fn width(model: &Model) -> Option<usize> {
+    match model.features {
+        FeatureMap::Identity => Some(model.weights.len()),
+        FeatureMap::Hash { .. } => None,
+    }
+}
+
+/// A file without names of columns leaves those of a model unfound.
+pub(crate) fn refuse_unnamed(model: &Model, is_table: bool, path: &Path) -> Result<()> {
+    if is_table || model.names.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{}: svmlight has no column names, and the model knows its columns by name: {}; \
+         --by-position takes features 1, 2, … as these",
+        path.display(),
+        shortened(&model.names)
+    )
+}
+
+/// Some names, and how many more there are.
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    match names.len() {
+        0..=SHOWN => names.join(", "),
+        n => format!("{} and {} more", names[..SHOWN].join(", "), n - SHOWN),
+    }
 }
 
 /// Refuses to write over what is read.
@@ -84,89 +98,100 @@ pub(crate) fn refuse_overwriting(written: &Path, read: &[&Path], option: &str) -
     Ok(())
 }
 
-/// The weights in the order of the file's columns, where both have names.
-pub(crate) fn aligned(saved: &SavedModel, names: &[String], path: &Path) -> Result<Vec<f64>> {
-    let model = &saved.model;
-    if names.is_empty() || model.names.is_empty() || names == model.names {
+/// The weights of a model in the order of these columns, where both have names: for a start.
+pub(crate) fn aligned(model: &Model, names: &[String], path: &Path) -> Result<Vec<f64>> {
+    let positions = model.positions(names);
+    let positions = positions.with_context(|| path.display().to_string())?;
+    let (Some(positions), FeatureMap::Identity) = (positions, &model.features) else {
         return Ok(model.weights.clone());
-    }
+    };
     let mut weights = vec![0.0; names.len()];
-    for (name, weight) in model.names.iter().zip(&model.weights) {
-        match names.iter().position(|n| n == name) {
-            Some(at) => weights[at] = *weight,
-            None => bail!("{}: no feature column '{name}'", path.display()),
-        }
+    for (at, weight) in positions.into_iter().zip(&model.weights) {
+        weights[at] = *weight;
     }
     Ok(weights)
 }
 
-/// Notes features that the model does not know; refuses a table that lacks some by number.
-pub(crate) fn check_width(saved: &SavedModel, examples: &Examples, path: &Path) -> Result<()> {
-    let (known, found) = (saved.model.weights.len(), examples.rows.cols());
-    let by_number = !examples.names.is_empty() && saved.model.names.is_empty();
-    if by_number && found < known && hash_bits(saved).is_none() {
+/// Models to score one file with, and how to read it.
+pub(crate) struct Scoring<'a> {
+    pub(crate) models: &'a [PathBuf],
+    pub(crate) columns: &'a ColumnArgs,
+    pub(crate) format: &'a FormatArgs,
+    pub(crate) classes: &'a ClassArgs,
+}
+
+impl Scoring<'_> {
+    /// The scores of every model, and behind them `more` columns of numbers.
+    pub(crate) fn score(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
+        let models = self.models.iter().map(|path| self.columns.load(path));
+        let mut models = models.collect::<Result<Vec<Model>>>()?;
+        let examples = self.format.read(path, self.wanted(&models, more), output)?;
+        let (names, is_table) = (&examples.names, !examples.names.is_empty());
+        let is_feature = |name: &&String| !more.contains(*name);
+        let free: Vec<String> = names.iter().filter(is_feature).cloned().collect();
+        let found = if is_table {
+            free.len()
+        } else {
+            examples.rows.cols()
+        };
+        let mut all = Vec::new();
+        for model in &mut models {
+            refuse_unnamed(model, is_table, path)?;
+            if model.names.is_empty() {
+                check_width(model, found, is_table, path, output)?;
+                model.names.clone_from(&free);
+            }
+            let scores = model.scores_by_name(&examples.rows, names);
+            all.push(scores.with_context(|| path.display().to_string())?);
+        }
+        for name in more {
+            match names.iter().position(|n| n == name) {
+                Some(at) => all.push(examples.rows.column(at)),
+                None => bail!("{}: no column '{name}'", path.display()),
+            }
+        }
+        let labels = labels_of(&models[0], &examples.labels, self.classes, output);
+        let labels = labels.with_context(|| path.display().to_string())?;
+        Ok(Scores {
+            columns: all,
+            labels,
+        })
+    }
+
+    /// The columns of all models where all have names, otherwise all that are not ignored.
+    fn wanted(&self, models: &[Model], more: &[String]) -> Wanted {
+        let mut known = HashSet::new();
+        let names = models.iter().flat_map(|model| &model.names).chain(more);
+        let wanted = names.filter(|name| known.insert(*name)).cloned().collect();
+        let all_named = models.iter().all(|model| !model.names.is_empty());
+        Wanted {
+            columns: all_named.then_some(wanted),
+            ignore: self.columns.ignore.clone(),
+            notice_others: true,
+            ..Wanted::default()
+        }
+    }
+}
+
+/// Notes features that the model does not know; refuses a table that lacks some by position.
+fn check_width(
+    model: &Model,
+    found: usize,
+    is_table: bool,
+    path: &Path,
+    output: Output,
+) -> Result<()> {
+    let Some(known) = width(model) else {
+        return Ok(());
+    };
+    if is_table && found < known {
         bail!(
             "{}: {found} feature columns; the model has {known} features",
             path.display()
         );
     }
+    note_beyond(known, found, path, output);
     Ok(())
-}
-
-/// The scores of every model on one file, and behind them `more` columns of numbers.
-pub(crate) fn score_file(
-    models: &[PathBuf],
-    path: &Path,
-    format: &FormatArgs,
-    classes: &ClassArgs,
-    more: &[String],
-    output: Output,
-) -> Result<Scores> {
-    let models = models
-        .iter()
-        .map(|path| load(path))
-        .collect::<Result<Vec<_>>>()?;
-    let mut wanted: Vec<String> = Vec::new();
-    let mut known = std::collections::HashSet::new();
-    let of_models: Vec<Vec<String>> = models.iter().map(columns).collect();
-    for name in of_models.iter().flatten().chain(more) {
-        if known.insert(name) {
-            wanted.push(name.clone());
-        }
-    }
-    let all_named = of_models.iter().all(|names| !names.is_empty());
-    let wanted = Wanted {
-        columns: all_named.then_some(wanted),
-        notice_others: true,
-        ..Wanted::default()
-    };
-    let examples = format.read(path, wanted, output)?;
-    let mut all = Vec::new();
-    for saved in &models {
-        check_width(saved, &examples, path)?;
-        if let Some(bits) = hash_bits(saved) {
-            let ordered = in_order(saved, &examples, path)?;
-            let rows = hashed(ordered.as_ref().unwrap_or(&examples.rows), bits)
-                .with_context(|| path.display().to_string())?;
-            all.push(scores(&saved.model.weights, saved.model.intercept, &rows));
-            continue;
-        }
-        let weights = aligned(saved, &examples.names, path)?;
-        note_beyond(weights.len(), examples.rows.cols(), path, output);
-        all.push(scores(&weights, saved.model.intercept, &examples.rows));
-    }
-    for name in more {
-        match examples.names.iter().position(|n| n == name) {
-            Some(at) => all.push(examples.rows.column(at)),
-            None => bail!("{}: no column '{name}'", path.display()),
-        }
-    }
-    let labels = labels_of(&models[0], &examples.labels, classes, output);
-    let labels = labels.with_context(|| path.display().to_string())?;
-    Ok(Scores {
-        columns: all,
-        labels,
-    })
 }
 
 /// Says once that some features are unknown to the model.
@@ -181,7 +206,7 @@ pub(crate) fn note_beyond(known: usize, found: usize, path: &Path, output: Outpu
 
 /// Two classes: as typed, or those of the model where the data has them.
 fn labels_of(
-    saved: &SavedModel,
+    model: &Model,
     labels: &Labels,
     classes: &ClassArgs,
     output: Output,
@@ -190,45 +215,44 @@ fn labels_of(
     if typed != Choice::Larger {
         return Ok(labels.binary(&typed)?);
     }
-    let [negative, positive] = &saved.model.classes;
-    let list = |name: &str| -> Option<Vec<String>> {
-        let values = saved.parameters.get(name)?.as_array()?;
-        let texts = values.iter().map(|v| v.as_str().map(str::to_string));
-        texts.collect()
-    };
-    if let (Some(positive), Some(negative)) = (list(POSITIVE_CLASSES), list(NEGATIVE_CLASSES)) {
+    if let Some(partition) = &model.partition {
         let sides = ClassSides {
-            positive,
-            negative,
+            partition: partition.clone(),
             others_are_negative: false,
-            names: saved.model.classes.clone(),
+            names: model.classes.clone(),
         };
         return sides.apply(labels);
     }
+    let [negative, positive] = &model.classes;
     let found: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
-    if found.contains(positive) {
-        if found.len() == 2 && negative != "rest" && !found.contains(negative) {
-            output.note(format!(
-                "note: the data has no class {negative}, the model's negative one; all but \
-                 {positive} are negative"
-            ));
+    if !found.contains(positive) {
+        if let [only] = found.as_slice()
+            && only == negative
+        {
+            let (class, n) = (only.clone(), labels.codes().len());
+            return Err(ubauc::Error::OneClass { class, n }.into());
         }
-        return Ok(labels.binary(&Choice::Positive(positive.clone()))?);
+        bail!(
+            "the classes are {}, and those of the model {negative} and {positive}; say which is \
+             positive (--positive VALUE)",
+            shortened(&found)
+        );
     }
-    output.note(format!(
-        "note: the data has no class {positive}, the model's positive one; the larger of two is \
-         positive"
-    ));
-    Ok(labels.binary(&Choice::Larger)?)
+    if found.len() == 2 && negative != "rest" && !found.contains(negative) {
+        output.note(format!(
+            "note: the data has no class {negative}, the model's negative one; all but {positive} \
+             are negative"
+        ));
+    }
+    Ok(labels.binary(&Choice::Positive(positive.clone()))?)
 }
 
 /// Which classes of the training data were on which side.
 pub(crate) struct ClassSides {
-    pub(crate) positive: Vec<String>,
-    pub(crate) negative: Vec<String>,
+    pub(crate) partition: Partition,
     /// One class against the rest: a new class belongs to the rest.
-    pub(crate) others_are_negative: bool,
-    pub(crate) names: [String; 2],
+    others_are_negative: bool,
+    names: [String; 2],
 }
 
 impl ClassSides {
@@ -245,8 +269,10 @@ impl ClassSides {
                 .collect()
         };
         ClassSides {
-            positive: side(true),
-            negative: side(false),
+            partition: Partition {
+                negative: side(false),
+                positive: side(true),
+            },
             others_are_negative: matches!(choice, Choice::Positive(_)),
             names: binary.names.clone(),
         }
@@ -257,9 +283,9 @@ impl ClassSides {
         let mut is_positive = Vec::new();
         for class in labels.classes() {
             let class = class.to_string();
-            if self.positive.contains(&class) {
+            if self.partition.positive.contains(&class) {
                 is_positive.push(true);
-            } else if self.others_are_negative || self.negative.contains(&class) {
+            } else if self.others_are_negative || self.partition.negative.contains(&class) {
                 is_positive.push(false);
             } else {
                 bail!("class {class} was not in the training data");

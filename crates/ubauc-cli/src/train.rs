@@ -143,8 +143,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let mut trained = problem.fit(&data, weights.as_deref(), start, output)?;
     let seconds_solve = solving.elapsed().as_secs_f64();
 
-    let saved = saved_model(args, &problem, &trained, &data, &sides);
-    let scores = saved.model.scores(data.rows());
+    let saved = saved_model(args, &problem, &trained, &data, &sides)?;
+    let scores = saved.model.scores(data.rows())?;
     let (train_auc, train_ci95) = auc_of(&scores, &data, weights.as_deref())?;
     let test_auc = test
         .map(|test| TestAuc::of(&saved.model, &test))

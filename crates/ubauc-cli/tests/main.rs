@@ -4,6 +4,7 @@
 
 mod bad_files;
 mod bound;
+mod columns;
 mod compare;
 mod data;
 mod demo;

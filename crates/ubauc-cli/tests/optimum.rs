@@ -163,11 +163,12 @@ fn a_partition_is_two_classes_and_the_model_knows_them() {
     let given = ["--beta", "0.5", "--gamma", "0.01", "--json"];
     let words = ["train", "x.svm", "--partition", "3", "--model", "m.json"];
     let report = json(&ubauc(dir, &[&words, &given[..]].concat()));
-    let parameters = &model(&dir.join("m.json"))["parameters"];
-    assert_eq!(parameters["partition"], 3);
-    let side =
-        |name: &str| -> Vec<String> { serde_json::from_value(parameters[name].clone()).unwrap() };
-    let (positive, negative) = (side("positive_classes"), side("negative_classes"));
+    let saved = model(&dir.join("m.json"));
+    assert_eq!(saved["parameters"]["partition"], 3);
+    let side = |name: &str| -> Vec<String> {
+        serde_json::from_value(saved["partition"][name].clone()).unwrap()
+    };
+    let (positive, negative) = (side("positive"), side("negative"));
     assert_eq!((positive.len(), negative.len()), (2, 3));
     let halves: String = text
         .lines()

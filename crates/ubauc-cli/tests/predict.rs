@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use ubauc::data::labels::Choice;
+use ubauc::model::Model;
 use ubauc::read::{ReadOptions, read};
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, fit};
 
@@ -92,7 +93,8 @@ fn scores_are_those_of_training_to_the_last_bit() {
         ..Default::default()
     };
     let fitted = fit(&data, &Given::default(), &params).unwrap();
-    let trained = ubauc::model::scores(&fitted.weights, fitted.intercept, data.rows());
+    let model = Model::linear(fitted.weights.clone(), fitted.intercept);
+    let trained = model.scores(data.rows()).unwrap();
     assert!(bits(&scores) == bits(&trained), "other bits");
     // The solver adds up in another order: nine terms below 1.
     let differences = scores

@@ -191,23 +191,6 @@ pub(crate) fn fit_online<'py>(
     Ok(answer)
 }
 
-/// w·x + b of every row.
-#[pyfunction]
-pub(crate) fn scores<'py>(
-    py: Python<'py>,
-    x: Matrix<'py>,
-    weights: PyReadonlyArray1<'py, f64>,
-    intercept: f64,
-    n_jobs: usize,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (x, weights) = (x.slices()?, weights.as_slice()?);
-    let scores = detached(py, n_jobs, || {
-        let rows = x.rows()?;
-        Ok(ubauc::model::scores(weights, intercept, &rows))
-    })?;
-    Ok(numpy::IntoPyArray::into_pyarray(scores, py))
-}
-
 impl Common {
     pub(crate) fn least_squares(&self) -> PyResult<Option<LeastSquares>> {
         self.least_squares

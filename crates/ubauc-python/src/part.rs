@@ -11,6 +11,7 @@ use ubauc::data::rows::{Csr, Dense, Rows};
 use crate::error::Refused;
 use crate::input::{Kept, Matrix, detached};
 use crate::learner::{Learner, learn_one, try_eta0};
+use crate::model::ModelFields;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 
@@ -96,15 +97,14 @@ impl Part {
         Ok(Part { rows })
     }
 
-    /// w·x + b of every row.
+    /// The score of every row.
     fn scores<'py>(
         &self,
         py: Python<'py>,
-        weights: Numbers<'py>,
-        intercept: f64,
+        model: ModelFields<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (weights, rows) = (weights.as_slice()?, &*self.rows);
-        let scores = detached(py, 1, || Ok(ubauc::model::scores(weights, intercept, rows)))?;
+        let (model, rows) = (model.model()?, &*self.rows);
+        let scores = detached(py, 1, || Ok(model.scores(rows)?))?;
         Ok(scores.into_pyarray(py))
     }
 }

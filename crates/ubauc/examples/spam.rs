@@ -41,7 +41,7 @@ use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::{Csr, Row, Rows};
 use ubauc::data::scale::Scale;
 use ubauc::metrics::auc;
-use ubauc::model::scores;
+use ubauc::model::Model;
 use ubauc::objective::pairwise;
 use ubauc::read::{ReadOptions, read};
 use ubauc::solver::passes::{self, Online, OnlineGiven, Passes, Scored};
@@ -203,8 +203,8 @@ fn compare(train: &Dataset, test: &Dataset) -> Result<String> {
         ("logistic", logistic.weights),
     ];
     for (name, weights) in found {
-        let scores = scores(&weights, 0.0, test.rows());
-        let auc = auc(&scores, test.positive())?.auc;
+        let model = Model::linear(weights, 0.0);
+        let auc = auc(&model.scores(test.rows())?, test.positive())?.auc;
         let _ = writeln!(told, "{name:<9} test AUC {auc:.4}"); // a String takes all that is written
     }
     Ok(told)

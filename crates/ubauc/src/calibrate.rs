@@ -23,6 +23,8 @@
 //!
 //! Scores must come from models that have not seen their examples. Cost O(N log N).
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::scale::check_weights;
 use crate::{Error, Result};
 
@@ -43,21 +45,41 @@ pub enum Method {
 }
 
 /// An increasing map from scores to probabilities.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// a > 0.
     pub slope: f64,
     /// b.
     pub offset: f64,
     /// Scores where the isotonic part is known, increasing; none for a sigmoid alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub knots: Vec<f64>,
     /// What it is there, not decreasing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<f64>,
 }
 
 impl Calibration {
     /// From its numbers, which are checked.
     pub fn new(slope: f64, offset: f64, knots: Vec<f64>, levels: Vec<f64>) -> Result<Calibration> {
+        let calibration = Calibration {
+            slope,
+            offset,
+            knots,
+            levels,
+        };
+        calibration.check()?;
+        Ok(calibration)
+    }
+
+    /// Refuses numbers that are not finite or do not increase.
+    pub fn check(&self) -> Result<()> {
+        let Calibration {
+            slope,
+            offset,
+            knots,
+            levels,
+        } = self;
         let (expected, got) = (knots.len(), levels.len());
         if expected != got {
             return Err(Error::Length {
@@ -66,21 +88,17 @@ impl Calibration {
                 got,
             });
         }
-        let rising = knots.windows(2).all(|k| k[0] < k[1])
+        let rising = knots.iter().all(|k| k.is_finite())
+            && knots.windows(2).all(|k| k[0] < k[1])
             && levels.windows(2).all(|p| p[0] <= p[1])
             && levels.iter().all(|p| (0.0..=1.0).contains(p));
-        if !(slope > 0.0 && slope.is_finite() && offset.is_finite() && rising) {
-            return Err(Error::Parameter {
-                name: "calibration",
-                value: format!("slope {slope}, offset {offset}"),
-                must: "finite and increasing",
-            });
+        if *slope > 0.0 && slope.is_finite() && offset.is_finite() && rising {
+            return Ok(());
         }
-        Ok(Calibration {
-            slope,
-            offset,
-            knots,
-            levels,
+        Err(Error::Parameter {
+            name: "calibration",
+            value: format!("slope {slope}, offset {offset}"),
+            must: "finite and increasing",
         })
     }
 

@@ -96,6 +96,13 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// A column that a model needs is not there.
+    #[error("no feature column '{name}'")]
+    Column {
+        /// The name of the column.
+        name: String,
+    },
+
     /// The labels do not say which class is which.
     #[error("{what}")]
     Classes {

@@ -7,10 +7,11 @@
 //! |---|---|
 //! | [`read`] | bytes → examples: svmlight, CSV, Parquet; plain or compressed |
 //! | [`data`] | what the mathematics may assume: finite rows, labels of two classes |
+//! | [`features`] | raw rows → the features that weights belong to; part of a model |
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
 //! | [`solver`] | how it is minimised |
 //! | [`tune`] | β and γ by cross-validated AUC |
-//! | [`model`], [`model_file`] | the linear scorer that results, and its file |
+//! | [`model`], [`model_file`] | what results: a scorer of raw rows; and its file |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //!
@@ -21,6 +22,7 @@ pub mod calibrate;
 pub mod checksum;
 pub mod data;
 mod error;
+pub mod features;
 pub mod metrics;
 pub mod model;
 pub mod model_file;

@@ -3,6 +3,7 @@
 
 mod guide;
 mod metrics;
+mod model_file;
 mod online;
 mod oracle;
 mod paper;

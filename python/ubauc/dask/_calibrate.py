@@ -29,9 +29,7 @@ def calibration(cluster, task, minimum, method, spent):
             "held-out",
             held_out,
             task=left_out,
-            weights=found.weights,
-            offset=found.offset,
-            cut=found.cut,
+            found=found,
             kept=kept,
         )
 
@@ -46,7 +44,7 @@ def shares(totals):
     return tuple(min(1.0, (MOST - rare) / n) for n in totals)
 
 
-def held_out(partition, number, task, weights, offset, cut, kept):
+def held_out(partition, number, task, found, kept):
     """Scores of the rows left out, which of them are positive, and their weights."""
     positive, of_rows, left_out = task.labels(partition, number)
     of_rows = np.ones(positive.size) if of_rows is None else of_rows
@@ -55,6 +53,6 @@ def held_out(partition, number, task, weights, offset, cut, kept):
         # Another stream than those that deal the folds, 0 and 1.
         random = np.random.default_rng([task.seed, number, 2])
         left_out = left_out & (random.random(positive.size) < share)
-    scores = partition.part.scores(np.require(weights, np.float64, ["C", "ALIGNED"]), offset)
-    scores -= cut
+    scores = partition.part.scores(found.model())
+    scores -= found.cut
     return scores[left_out], positive[left_out], (of_rows / share)[left_out]

@@ -46,7 +46,9 @@ def lazily(local, method, X):
 def of_chunk(chunk, local, method):
     """Scores, classes or probabilities of rows in memory; none of none."""
     if chunk.shape[0] == 0:
-        found = getattr(local, method)(np.zeros((1, local.n_features_in_)))
+        # A model of hashed features takes any number of columns.
+        cols = getattr(local, "n_features_in_", chunk.shape[1])
+        found = getattr(local, method)(np.zeros((1, cols)))
         return found[:0]
     return getattr(local, method)(chunk)
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use ubauc::atomic::{AtomicFile, is_stdout};
-use ubauc::data::hash;
+use ubauc::features::FeatureMap;
 use ubauc::read::{StreamClasses, StreamOptions};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale};
 
@@ -218,7 +218,15 @@ impl LearnArgs {
                 optional: self.predict,
             },
             weight: self.weight.clone(),
-            hash_bits: self.hash_bits,
+            features: self.features(),
+        }
+    }
+
+    /// What becomes of the columns.
+    pub(super) fn features(&self) -> FeatureMap {
+        match self.hash_bits {
+            Some(bits) => FeatureMap::Hash { bits },
+            None => FeatureMap::Identity,
         }
     }
 
@@ -268,9 +276,7 @@ impl LearnArgs {
     /// Everything that can be refused before the long work begins.
     pub(super) fn refuse_early(&self, output: Output) -> Result<()> {
         self.params().check()?;
-        if let Some(bits) = self.hash_bits {
-            hash::check_bits(bits)?;
-        }
+        self.features().check()?;
         let progress = self.progress.progress_json.as_deref();
         let to_stdout = [
             ("--json", output.json),

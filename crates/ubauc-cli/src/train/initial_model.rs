@@ -4,6 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use ubauc::data::dataset::Dataset;
+use ubauc::features::FeatureMap;
+use ubauc::model::Model;
 use ubauc::model_file::SavedModel;
 use ubauc::solver::ol_ubauc::passes::Start;
 
@@ -12,7 +14,7 @@ use crate::scoring;
 
 /// The model, and what it says of the features at hand.
 pub(super) struct InitialModel {
-    saved: SavedModel,
+    model: Model,
     /// As it was typed.
     option: String,
     /// In the order of the data's columns, once that is known.
@@ -23,12 +25,16 @@ impl InitialModel {
     pub(super) fn load(path: &Path) -> Result<InitialModel> {
         let option = format!("--initial-model {}", path.display());
         let saved = SavedModel::load(path).with_context(|| option.clone())?;
-        if scoring::hash_bits(&saved).is_some() {
-            bail!("{option}: the model hashes its features, and training does not");
+        let model = saved.model;
+        match model.features {
+            FeatureMap::Identity => {}
+            FeatureMap::Hash { .. } => {
+                bail!("{option}: the model hashes its features, and training does not")
+            }
         }
         let weights = Vec::new();
         Ok(InitialModel {
-            saved,
+            model,
             option,
             weights,
         })
@@ -37,7 +43,7 @@ impl InitialModel {
     /// Finds the model's features in the data, by name where both have names, otherwise by number. Those that the model
     /// lacks start at 0; columns that the data lack are refused, but in svmlight, where no example has them.
     pub(super) fn align(&mut self, data: &Dataset, path: &Path, output: Output) -> Result<()> {
-        let (model, option) = (&self.saved.model, &self.option);
+        let (model, option) = (&self.model, &self.option);
         let (names, cols, known) = (data.names(), data.rows().cols(), model.weights.len());
         let (theirs, ours) = (&model.classes[1], &data.class_names()[1]);
         if theirs != ours {
@@ -51,7 +57,7 @@ impl InitialModel {
                 path.display()
             );
         }
-        let aligned = scoring::aligned(&self.saved, names, path);
+        let aligned = scoring::aligned(model, names, path);
         let mut weights = aligned.with_context(|| option.clone())?;
         if weights.len() > cols {
             output.note(format!(
@@ -66,7 +72,7 @@ impl InitialModel {
 
     /// Where to start; without an intercept to learn, from none.
     pub(super) fn start(&self, intercept: bool) -> Start<'_> {
-        let model = &self.saved.model;
+        let model = &self.model;
         Start {
             weights: &self.weights,
             intercept: if intercept { model.intercept } else { 0.0 },

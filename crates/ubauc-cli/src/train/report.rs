@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use ubauc::data::dataset::Dataset;
 use ubauc::metrics::auc;
-use ubauc::model::LinearModel;
+use ubauc::model::Model;
 use ubauc::tune::Verdict;
 
 use super::online::OnlineReport;
@@ -34,8 +34,8 @@ pub(super) struct TestAuc {
 }
 
 impl TestAuc {
-    pub(super) fn of(model: &LinearModel, test: &Dataset) -> Result<TestAuc> {
-        let scores = model.scores(test.rows());
+    pub(super) fn of(model: &Model, test: &Dataset) -> Result<TestAuc> {
+        let scores = model.scores(test.rows())?;
         let found = auc(&scores, test.positive())?;
         Ok(TestAuc {
             auc: found.auc,

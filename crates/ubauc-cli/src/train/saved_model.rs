@@ -1,17 +1,16 @@
 //! The model file of `ubauc train`.
 
-use std::collections::BTreeMap;
-
+use anyhow::Result;
 use serde_json::{Value, json};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Choice;
-use ubauc::model::LinearModel;
-use ubauc::model_file::SavedModel;
+use ubauc::model::Model;
+use ubauc::model_file::{Certificate, Parameters, SavedModel};
 
 use super::{TrainArgs, midpoint};
 use crate::algorithm::{Algorithm, Problem, Trained};
 use crate::names::name_of;
-use crate::scoring::{self, ClassSides};
+use crate::scoring::ClassSides;
 use crate::tune::kind;
 
 pub(super) fn saved_model(
@@ -20,8 +19,8 @@ pub(super) fn saved_model(
     trained: &Trained,
     data: &Dataset,
     sides: &ClassSides,
-) -> SavedModel {
-    let mut parameters: BTreeMap<String, Value> = BTreeMap::new();
+) -> Result<SavedModel> {
+    let mut parameters = Parameters::new();
     let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
     for (name, value) in problem.parameters() {
         set(name, value);
@@ -50,33 +49,32 @@ pub(super) fn saved_model(
     if let Some(column) = &args.training.weight {
         set("weight", json!(column));
     }
-    if let Choice::Partition(seed) = args.training.classes.choice() {
+    let choice = args.training.classes.choice();
+    if let Choice::Partition(seed) = choice {
         set("partition", json!(seed));
-        set(scoring::POSITIVE_CLASSES, json!(sides.positive));
-        set(scoring::NEGATIVE_CLASSES, json!(sides.negative));
     }
-    let certificate = [
-        ("objective", json!(trained.objective)),
-        ("dual", json!(trained.dual)),
-        ("gap", json!(trained.gap)),
-        ("stop", json!(trained.stop)),
-        ("lambda", json!(trained.lambda)),
-        ("tied", json!(trained.tied)),
-        ("n", json!(data.rows().len())),
-        ("n_pos", json!(data.n_pos())),
-        ("n_neg", json!(data.n_neg())),
-    ];
-    SavedModel {
-        model: LinearModel {
-            weights: trained.weights.clone(),
-            intercept: trained.intercept,
-            // Of logistic regression: even odds.
-            threshold: trained.lambda.map_or(0.0, midpoint),
-            classes: data.class_names().clone(),
-            names: data.names().to_vec(),
-        },
-        algorithm: name_of(args.algorithm),
-        parameters,
-        certificate: certificate.map(|(k, v)| (k.to_string(), v)).into(),
-    }
+    let certificate = Certificate {
+        objective: Some(trained.objective),
+        dual: trained.dual,
+        gap: trained.gap,
+        stop: Some(trained.stop.to_string()),
+        lambda: trained.lambda,
+        tied: trained.tied.map(|n| n as u64),
+        n: data.rows().len() as u64,
+        n_pos: data.n_pos() as u64,
+        n_neg: data.n_neg() as u64,
+        ..Certificate::default()
+    };
+    let model = Model {
+        weights: trained.weights.clone(),
+        intercept: trained.intercept,
+        // Of logistic regression: even odds.
+        threshold: trained.lambda.map_or(0.0, midpoint),
+        classes: data.class_names().clone(),
+        partition: matches!(choice, Choice::Partition(_)).then(|| sides.partition.clone()),
+        names: data.names().to_vec(),
+        ..Model::default()
+    };
+    let algorithm = name_of(args.algorithm);
+    Ok(SavedModel::new(model, &algorithm, parameters, certificate)?)
 }

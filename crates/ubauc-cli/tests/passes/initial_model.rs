@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json as value};
+use serde_json::Value;
+use ubauc::features::FeatureMap;
 use ubauc::model_file::SavedModel;
 
 use super::{assert_close, model, report, weights};
@@ -147,7 +148,8 @@ fn features_of_the_initial_model_are_found() {
     assert!(failure(&bad).contains("--initial-model x.csv"));
     // A model of hashed features knows none of ours.
     let mut hashed = SavedModel::load(&dir.join("svm.json")).unwrap();
-    hashed.parameters.insert("hash_bits".to_string(), value!(1));
+    hashed.model.features = FeatureMap::Hash { bits: 9 };
+    hashed.model.weights = vec![0.0; 512];
     hashed.save(&dir.join("hashed.json")).unwrap();
     assert!(failure(&start("x.csv", "hashed.json")).contains("hashes its features"));
 }

@@ -2,7 +2,7 @@
 
 pub mod dataset;
 pub mod generate;
-pub mod hash;
+pub(crate) mod hash;
 pub mod labels;
 pub(crate) mod reservoir;
 pub mod rows;

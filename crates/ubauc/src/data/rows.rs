@@ -349,6 +349,40 @@ impl Rows {
     pub fn column(&self, j: usize) -> Vec<f64> {
         (0..self.len()).map(|i| self.row(i).get(j)).collect()
     }
+
+    /// These columns, each once, in this order; one that is not there is zero.
+    pub(crate) fn select(&self, columns: &[usize]) -> Rows {
+        let cols = columns.len();
+        match self {
+            Rows::Dense(dense) => {
+                let of_row = |i| columns.iter().map(move |&j| self.row(i).get(j));
+                Rows::Dense(Dense {
+                    values: (0..dense.rows).flat_map(of_row).collect(),
+                    rows: dense.rows,
+                    cols,
+                })
+            }
+            Rows::Csr(csr) => {
+                let mut to = vec![None; csr.cols];
+                for (k, &j) in columns.iter().enumerate() {
+                    if let Some(to) = to.get_mut(j) {
+                        *to = Some(k as u32);
+                    }
+                }
+                let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+                for i in 0..self.len() {
+                    let entries = self.row(i).entries();
+                    let mut row: Vec<(u32, f64)> =
+                        entries.filter_map(|(j, x)| Some((to[j]?, x))).collect();
+                    row.sort_unstable_by_key(|(k, _)| *k);
+                    indices.extend(row.iter().map(|(k, _)| *k));
+                    values.extend(row.iter().map(|(_, x)| *x));
+                    indptr.push(indices.len());
+                }
+                Rows::Csr(Csr::from_checked(indptr, indices, values, cols))
+            }
+        }
+    }
 }
 
 impl<'a> Row<'a> {

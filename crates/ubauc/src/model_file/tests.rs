@@ -1,31 +1,62 @@
 use std::fs;
 
 use proptest::prelude::*;
+use serde_json::json;
 
+use super::weights::FREE_DIMENSION;
 use super::*;
+use crate::calibrate::Calibration;
+use crate::features::FeatureMap;
+use crate::model::Partition;
 
 fn saved(weights: Vec<f64>) -> SavedModel {
-    let map = |text: &str| serde_json::from_str(text).unwrap();
+    let parameters = r#"{"beta":0.5,"gamma":1e-4,"seed":18446744073709551615,"scale":"none"}"#;
     SavedModel {
-        model: LinearModel {
+        model: Model {
             weights,
             intercept: -0.0,
             threshold: -0.2182,
             classes: ["-1".to_string(), "größer \"1\"".to_string()],
-            names: Vec::new(),
+            ..Model::default()
         },
         algorithm: "ba-ubauc".to_string(),
-        parameters: map(r#"{"beta":0.5,"gamma":1e-4,"seed":18446744073709551615,"scale":"none"}"#),
-        certificate: map(r#"{"objective":0.1,"gap":1e-9,"trace":[3,1.5,null,true]}"#),
+        parameters: serde_json::from_str(parameters).unwrap(),
+        certificate: Certificate {
+            objective: Some(0.1),
+            gap: Some(1e-9),
+            lambda: Some([-0.25, -0.1]),
+            n: 3,
+            n_pos: 1,
+            n_neg: 2,
+            ..Certificate::default()
+        },
     }
+}
+
+/// Everything that a file can hold.
+fn full() -> SavedModel {
+    let mut saved = saved(vec![1.0, -0.0, 5e-324, 0.1 + 0.2]);
+    saved.model.features = FeatureMap::Hash { bits: 2 };
+    saved.model.names = ["a", "b", "a b"].map(str::to_string).to_vec();
+    saved.model.partition = Some(Partition {
+        negative: vec!["1".to_string()],
+        positive: vec!["2".to_string(), "3".to_string()],
+    });
+    saved.model.calibration =
+        Some(Calibration::new(0.1, -0.0, vec![-0.3, 0.7], vec![0.1, 0.9]).unwrap());
+    saved
 }
 
 /// Equal to the last bit, −0.0 included.
 fn same(a: &SavedModel, b: &SavedModel) -> bool {
-    let bits = |m: &LinearModel| {
-        let ends = [m.intercept.to_bits(), m.threshold.to_bits()];
-        let weights: Vec<u64> = m.weights.iter().map(|w| w.to_bits()).collect();
-        (ends, weights)
+    let bits = |m: &Model| {
+        let mut all = vec![m.intercept, m.threshold];
+        all.extend(&m.weights);
+        if let Some(c) = &m.calibration {
+            all.extend([c.slope, c.offset]);
+            all.extend(c.knots.iter().chain(&c.levels));
+        }
+        all.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
     };
     a == b && bits(&a.model) == bits(&b.model)
 }
@@ -43,10 +74,9 @@ fn forged(changes: &str) -> String {
     let mut file: Value = serde_json::from_str(&text).unwrap();
     let changes: Value = serde_json::from_str(changes).unwrap();
     let fields = file.as_object_mut().unwrap();
-    fields.remove("checksum");
     fields.extend(changes.as_object().unwrap().clone());
-    let sum = checksum(fields.iter().map(|(k, v)| (k.as_str(), v)).collect());
-    fields.insert("checksum".to_string(), json!(sum));
+    let sum = checksum(&file);
+    file["checksum"] = json!(sum);
     file.to_string()
 }
 
@@ -96,7 +126,7 @@ proptest! {
 fn a_changed_byte_is_refused_or_changes_nothing() {
     let mut sparse = vec![0.0; 40];
     sparse[7] = 0.1;
-    for model in [saved(vec![1.0, -0.0, 5e-324, 0.1 + 0.2]), saved(sparse)] {
+    for model in [full(), saved(sparse)] {
         let text = model.to_json().unwrap().into_bytes();
         let mut harmless = 0;
         for at in 0..text.len() {
@@ -153,7 +183,7 @@ fn unknown_fields_are_passed_over_and_newer_versions_refused() {
     ));
     let what = refusal(&forged(r#"{"version": 7}"#));
     assert!(
-        what.contains("version 7") && what.contains("version 1"),
+        what.contains("version 7") && what.contains("version 2"),
         "{what}"
     );
     assert!(refusal(&forged(r#"{"version": 0}"#)).contains("version"));
@@ -187,6 +217,16 @@ fn what_is_not_finite_or_does_not_fit_is_refused_both_ways() {
         r#"{"weights": {"dimension": 3, "indices": [1, 3], "values": [1.0, 2.0]}}"#,
         r#"{"weights": {"dimension": 3, "indices": [1, -1], "values": [1.0, 2.0]}}"#,
         r#"{"weights": {"dimension": 3, "indices": [1], "values": [1.0, 2.0]}}"#,
+        r#"{"features": {"kind": "hash", "bits": 2}}"#,
+        r#"{"features": {"kind": "hash", "bits": 99}}"#,
+        r#"{"features": {"kind": "hash"}}"#,
+        r#"{"features": {"kind": "other"}}"#,
+        r#"{"features": null}"#,
+        r#"{"partition": {"positive": ["1"]}}"#,
+        r#"{"calibration": {"slope": -1.0, "offset": 0.0}}"#,
+        r#"{"calibration": {"slope": 1.0, "offset": 0.0, "knots": [1.0], "levels": []}}"#,
+        r#"{"certificate": {"gap": "small", "n": 3, "n_pos": 1, "n_neg": 2}}"#,
+        r#"{"parameters": []}"#,
     ] {
         refusal(&forged(bad));
     }
@@ -250,4 +290,31 @@ fn what_is_no_file_is_an_error() {
     if Path::new("/dev/zero").exists() {
         assert!(SavedModel::load(Path::new("/dev/zero")).is_err());
     }
+}
+
+#[test]
+fn every_field_comes_back() {
+    let model = full();
+    let text = model.to_json().unwrap();
+    assert!(same(&model, &SavedModel::from_json(&text).unwrap()));
+    // A field a line, whatever is in it.
+    assert_eq!(text.lines().count(), 16);
+    assert!(text.ends_with("\n}\n"));
+}
+
+#[test]
+fn a_new_file_has_a_weight_for_every_feature() {
+    let new = |model: Model| {
+        let certificate = Certificate::default();
+        SavedModel::new(model, "ol-ubauc", Parameters::new(), certificate)
+    };
+    let mut model = saved(vec![1.0]).model;
+    model.names = vec!["a".to_string(), "b".to_string()];
+    assert_eq!(new(model.clone()).unwrap().model.weights, [1.0, 0.0]);
+    model.features = FeatureMap::Hash { bits: 2 };
+    assert_eq!(new(model.clone()).unwrap().model.weights.len(), 4);
+    model.weights = vec![0.0; 5];
+    assert!(new(model.clone()).is_err());
+    model.features = FeatureMap::Hash { bits: 60 };
+    assert!(new(model).is_err());
 }

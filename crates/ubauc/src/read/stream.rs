@@ -8,6 +8,7 @@
 //! How a stream falls into batches depends on time; what is in them does not: svmlight rows are
 //! always sparse and those of a table always dense.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,9 +21,9 @@ use super::blocks::{Block, Blocks};
 use super::classes::StreamClasses;
 use super::csv::{self, Columns, Want};
 use super::{Format, ReadOptions, format_of, svmlight, text_blocks, whole};
-use crate::data::hash::hashed;
 use crate::data::labels::{Dictionary, number};
 use crate::data::rows::{Dense, Rows};
+use crate::features::FeatureMap;
 use crate::{Error, Result};
 
 /// What to read of a stream, and how.
@@ -34,14 +35,14 @@ pub struct StreamOptions {
     pub classes: StreamClasses,
     /// The column of sample weights (CSV).
     pub weight: Option<String>,
-    /// Hash the features into 2^bits columns.
-    pub hash_bits: Option<u32>,
+    /// What becomes of the columns.
+    pub features: FeatureMap,
 }
 
 /// Some examples of a stream, in its order.
 #[derive(Debug, Clone)]
 pub struct LabelledBatch {
-    /// The features; svmlight: as many columns as these rows use.
+    /// The features, mapped; svmlight: as many columns as these rows use.
     pub rows: Rows,
     /// Positive, negative, or unlabelled.
     pub labels: Vec<Option<bool>>,
@@ -49,7 +50,7 @@ pub struct LabelledBatch {
     pub weights: Option<Vec<f64>>,
     /// What the first negative label says.
     pub negative: Option<String>,
-    /// Names of the features, before they are hashed; svmlight: none.
+    /// Names of the columns, before they are mapped; svmlight: none.
     pub names: Arc<[String]>,
     /// What a user should know about the stream; batches repeat it.
     pub notices: Arc<[String]>,
@@ -374,7 +375,7 @@ impl Table {
 }
 
 impl Source {
-    /// Puts the labels in, from the code of every example, and hashes the features.
+    /// Puts the labels in, from the code of every example, and maps the features.
     fn finish(
         &self,
         mut batch: LabelledBatch,
@@ -398,8 +399,8 @@ impl Source {
             });
             text.into_owned()
         });
-        if let Some(bits) = self.options.hash_bits {
-            batch.rows = hashed(&batch.rows, bits)?;
+        if let Cow::Owned(rows) = self.options.features.apply(&batch.rows)? {
+            batch.rows = rows;
         }
         Ok(batch)
     }

@@ -6,7 +6,7 @@ use ubauc::data::rows::{Dense, Rows};
 use ubauc::data::scale::Scale;
 use ubauc::data::split::hold_out;
 use ubauc::metrics::auc;
-use ubauc::model::scores;
+use ubauc::model::Model;
 use ubauc::solver::passes::{Fit, OnlineGiven, Passes};
 
 use crate::read::real_data;
@@ -74,6 +74,7 @@ pub(super) fn held_out_auc(
         progress: None,
     };
     let found = fit(&train, &given);
-    let scores = scores(&found.weights, 0.0, test.rows());
+    let model = Model::linear(found.weights, 0.0);
+    let scores = model.scores(test.rows()).unwrap();
     Some(auc(&scores, test.positive()).unwrap().auc)
 }

@@ -1,6 +1,7 @@
 //! OPAUC over data sets; its steps are tested beside them.
 
 use ubauc::Error;
+use ubauc::model::Model;
 use ubauc::solver::opauc::{FULL_UP_TO, Opauc, OpaucParams};
 use ubauc::solver::passes::{OnlineGiven, Passes, fit};
 
@@ -48,7 +49,7 @@ fn many_small_steps_reach_the_minimum() {
     let found = fit(&data, &OnlineGiven::default(), learner, &passes).unwrap();
     // The slope of ½ L_square + λ/2 ‖w‖² along every feature, by differences.
     let value = |w: &[f64]| {
-        let scores = ubauc::model::scores(w, 0.0, data.rows());
+        let scores = Model::linear(w.to_vec(), 0.0).scores(data.rows()).unwrap();
         let norm_sq = w.iter().map(|w| w * w).sum::<f64>();
         0.5 * (square_by_pairs(&scores, data.positive()) + lambda * norm_sq)
     };

@@ -1,6 +1,7 @@
 //! SOLAM over data sets; its steps are tested beside them.
 
 use ubauc::Error;
+use ubauc::model::Model;
 use ubauc::solver::passes::{OnlineGiven, Passes, fit};
 use ubauc::solver::solam::{Solam, SolamParams, kappa};
 
@@ -26,7 +27,8 @@ fn the_objective_is_the_square_loss_of_the_pairs_dense_and_sparse() {
         assert!((found.objective - pairs).abs() < 1e-12 * pairs);
         assert!(found.objective < 1.0 && found.trace[0].auc > 0.8);
         // Scores are those of the raw features.
-        let again = ubauc::model::scores(&found.weights, 0.0, data.rows());
+        let model = Model::linear(found.weights.clone(), 0.0);
+        let again = model.scores(data.rows()).unwrap();
         assert!(
             again
                 .iter()

@@ -8,7 +8,7 @@ fn options() -> StreamOptions {
         read: ReadOptions::default(),
         classes: StreamClasses::default(),
         weight: None,
-        hash_bits: None,
+        features: FeatureMap::Identity,
     }
 }
 
@@ -111,7 +111,7 @@ fn batches_do_not_change_what_is_read() {
             );
         }
         let mut hashed = options.clone();
-        hashed.hash_bits = Some(3);
+        hashed.features = FeatureMap::Hash { bits: 3 };
         let drops = Drops(Cursor::new(text.clone().into_bytes()), 911);
         let other = read_all_of(drops, hashed.clone()).unwrap();
         assert!(of_text(&text, hashed).unwrap() == other);

@@ -1,0 +1,143 @@
+//! Models: scores of raw rows, and the files of the command line.
+
+use std::path::PathBuf;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Serialize;
+use ubauc::calibrate::Calibration;
+use ubauc::model::Model;
+use ubauc::model_file::SavedModel;
+
+use crate::error::Refused;
+use crate::input::{Matrix, detached};
+
+/// Slope, offset, knots and levels.
+type CalibrationFields<'py> = (
+    f64,
+    f64,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+);
+
+/// A model as Python has it; `features` is a JSON object.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ModelFields<'py> {
+    features: String,
+    weights: PyReadonlyArray1<'py, f64>,
+    intercept: f64,
+    threshold: f64,
+    calibration: Option<CalibrationFields<'py>>,
+    classes: [String; 2],
+    names: Vec<String>,
+}
+
+impl ModelFields<'_> {
+    pub(crate) fn model(self) -> PyResult<Model> {
+        let calibration = match self.calibration {
+            Some((slope, offset, knots, levels)) => {
+                let (knots, levels) = (knots.as_slice()?.to_vec(), levels.as_slice()?.to_vec());
+                Some(Calibration::new(slope, offset, knots, levels).map_err(Refused::from)?)
+            }
+            None => None,
+        };
+        Ok(Model {
+            features: from_json(&self.features)?,
+            weights: self.weights.as_slice()?.to_vec(),
+            intercept: self.intercept,
+            threshold: self.threshold,
+            calibration,
+            classes: self.classes,
+            partition: None,
+            names: self.names,
+        })
+    }
+}
+
+/// What a file says of the training of a model; `parameters` and `certificate` are JSON objects.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Training {
+    algorithm: String,
+    parameters: String,
+    certificate: String,
+}
+
+/// The score of every raw row.
+#[pyfunction]
+pub(crate) fn scores<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    model: ModelFields<'py>,
+    n_jobs: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (x, model) = (x.slices()?, model.model()?);
+    let scores = detached(py, n_jobs, || Ok(model.scores(&*x.rows()?)?))?;
+    Ok(scores.into_pyarray(py))
+}
+
+#[pyfunction]
+pub(crate) fn save_model(
+    path: PathBuf,
+    model: ModelFields<'_>,
+    training: Training,
+) -> PyResult<()> {
+    let saved = SavedModel::new(
+        model.model()?,
+        &training.algorithm,
+        from_json(&training.parameters)?,
+        from_json(&training.certificate)?,
+    );
+    let saved = saved.map_err(Refused::from)?;
+    Ok(saved.save(&path).map_err(Refused::from)?)
+}
+
+/// The model and its training, as `save_model` takes them.
+#[pyfunction]
+pub(crate) fn load_model(
+    py: Python<'_>,
+    path: PathBuf,
+) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
+    let saved = SavedModel::load(&path).map_err(Refused::from)?;
+    let model = PyDict::new(py);
+    model.set_item("features", to_json(&saved.model.features)?)?;
+    model.set_item("weights", saved.model.weights.to_pyarray(py))?;
+    model.set_item("intercept", saved.model.intercept)?;
+    model.set_item("threshold", saved.model.threshold)?;
+    let calibration = saved.model.calibration.as_ref();
+    model.set_item(
+        "calibration",
+        calibration.map(|c| {
+            (
+                c.slope,
+                c.offset,
+                c.knots.to_pyarray(py),
+                c.levels.to_pyarray(py),
+            )
+        }),
+    )?;
+    model.set_item("classes", &saved.model.classes)?;
+    model.set_item("names", &saved.model.names)?;
+    let training = PyDict::new(py);
+    training.set_item("algorithm", &saved.algorithm)?;
+    training.set_item("parameters", to_json(&saved.parameters)?)?;
+    training.set_item("certificate", to_json(&saved.certificate)?)?;
+    Ok((model, training))
+}
+
+fn from_json<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn to_json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(scores, module)?)?;
+    module.add_function(wrap_pyfunction!(save_model, module)?)?;
+    module.add_function(wrap_pyfunction!(load_model, module)?)
+}

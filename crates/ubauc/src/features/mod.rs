@@ -1,0 +1,89 @@
+//! What a model makes of a raw row before it is weighed.
+//!
+//! A raw row is what a reader or a caller has: numbers by column. A [`FeatureMap`] turns it into the features that the
+//! weights belong to. It is part of the model, so that whoever has a model can score raw rows; nobody applies a map by
+//! hand. A new map is a variant here, with a file of its own.
+
+pub mod hash;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::data::rows::{Csr, Row, Rows};
+
+/// From raw rows to features.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FeatureMap {
+    /// The columns as they are.
+    #[default]
+    Identity,
+    /// Columns hashed into 2^bits, as [`hash`] describes.
+    Hash {
+        /// From 1 to [`hash::MAX_BITS`].
+        bits: u32,
+    },
+}
+
+/// Memory for the features of one row, used again for the next.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    entries: Vec<(u32, f64)>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl FeatureMap {
+    /// Refuses parameters that cannot be used.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            FeatureMap::Identity => Ok(()),
+            FeatureMap::Hash { bits } => hash::check(*bits),
+        }
+    }
+
+    /// How many features there are; `None`: as many as columns.
+    pub fn width(&self) -> Option<usize> {
+        match self {
+            FeatureMap::Identity => None,
+            FeatureMap::Hash { bits } => 1_usize.checked_shl(*bits),
+        }
+    }
+
+    /// The features of one row; `number` is that of the row, for an error. The map must have been checked.
+    #[inline]
+    pub(crate) fn row<'a>(
+        &self,
+        row: Row<'a>,
+        number: usize,
+        buffer: &'a mut Buffer,
+    ) -> Result<Row<'a>> {
+        match self {
+            FeatureMap::Identity => Ok(row),
+            FeatureMap::Hash { bits } => hash::row(row, *bits, number, buffer),
+        }
+    }
+
+    /// The features of all rows, to learn from them.
+    pub fn apply<'a>(&self, rows: &'a Rows) -> Result<Cow<'a, Rows>> {
+        self.check()?;
+        let Some(width) = self.width() else {
+            return Ok(Cow::Borrowed(rows));
+        };
+        let mut indptr = Vec::with_capacity(rows.len() + 1);
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        let mut buffer = Buffer::default();
+        indptr.push(0);
+        for i in 0..rows.len() {
+            for (column, x) in self.row(rows.row(i), i, &mut buffer)?.entries() {
+                indices.push(column as u32);
+                values.push(x);
+            }
+            indptr.push(indices.len());
+        }
+        let csr = Csr::from_checked(indptr, indices, values, width);
+        Ok(Cow::Owned(Rows::Csr(csr)))
+    }
+}
