@@ -1,6 +1,6 @@
 //! The solvers and the scores.
 
-use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -112,7 +112,7 @@ impl Found {
         sides: &ClassSides,
         (train, test): (Dataset, Option<Dataset>),
     ) -> Split {
-        let halved = sides.positive.len() + sides.negative.len() > 2;
+        let halved = sides.partition.positive.len() + sides.partition.negative.len() > 2;
         let identity = json!({
             "set": self.set,
             "partition": halved.then_some(protocol.partition),
