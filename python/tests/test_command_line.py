@@ -202,7 +202,9 @@ def test_probabilities_survive(method, dense, tmp_path):
 FORMAT_1 = Path(__file__).parents[2] / "crates" / "ubauc" / "tests" / "data" / "format-1"
 
 
-@pytest.mark.parametrize("name", ["plain", "partition", "learned", "hashed", "calibrated", "online"])
+@pytest.mark.parametrize(
+    "name", ["plain", "partition", "learned", "hashed", "calibrated", "online"]
+)
 def test_files_of_version_1(name):
     X, _ = load_svmlight(FORMAT_1 / "examples.svm")
     clf = UBAUCClassifier.load(FORMAT_1 / f"{name}.json")
