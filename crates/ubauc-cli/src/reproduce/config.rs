@@ -215,6 +215,8 @@ impl Column {
     /// Every combination of its grid, each checked.
     pub(super) fn problems(&self, protocol: &Protocol, scale: ScaleName) -> Result<Vec<Problem>> {
         let mut template = Problem::new(self.algorithm()?);
+        // The paper's Eq. (8).
+        template.intercept = false;
         template.scale = match scale {
             ScaleName::None => Scale::None,
             ScaleName::Maxabs => Scale::MaxAbs,

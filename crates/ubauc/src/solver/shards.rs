@@ -23,7 +23,7 @@ pub use shard::Shard;
 pub(crate) use squares::Moments;
 
 use crate::data::rows::{add_to, dot};
-use crate::data::scale::{Range, Scale, divisors_of};
+use crate::data::scale::{Origin, Range, Scale, divisors_of};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
 use crate::{Error, Result};
 
@@ -56,7 +56,7 @@ pub(crate) struct Shards<'a> {
     waiting: Vec<Question>,
     cols: usize,
     divisors: Option<Cow<'a, [f64]>>,
-    /// The mean of dense rows, if there is an intercept; see `centred.rs`.
+    /// The mean of the features that are centred, if there is an intercept; see `centred.rs`.
     shift: Option<Vec<f64>>,
     /// N⁺ and N⁻, sums of weights.
     pub(crate) total: ClassWeights,
@@ -157,7 +157,7 @@ impl<'a> Shards<'a> {
     }
 
     /// The divisors of a scale, of these rows.
-    pub(crate) fn divisors(&mut self, scale: Scale) -> Result<Option<Vec<f64>>> {
+    pub(crate) fn divisors(&mut self, scale: Scale, origin: Origin) -> Result<Option<Vec<f64>>> {
         if scale == Scale::None {
             return Ok(None);
         }
@@ -176,7 +176,7 @@ impl<'a> Shards<'a> {
         let n = self.with_say;
         let total = self.total.sum();
         let sums = |pass| self.sum(vec![Question::Scale(pass)]);
-        divisors_of(scale, ranges, n, total, sums).map(Some)
+        divisors_of((scale, origin), ranges, n, total, sums).map(Some)
     }
 
     pub(crate) fn cols(&self) -> usize {

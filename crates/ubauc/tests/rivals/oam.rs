@@ -7,7 +7,7 @@ use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Csr, Dense, Row, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::solver::oam::{Oam, OamParams, Update};
 use ubauc::solver::passes::{Online, OnlineGiven, Passes, Scored, fit};
 
@@ -338,7 +338,9 @@ fn real_data_are_learnt() {
         let Some((train, test)) = held_out("rivals::oam::real_data_are_learnt", name) else {
             return;
         };
-        let divisors = Scale::MaxAbs.divisors(train.rows(), None).unwrap();
+        let divisors = Scale::MaxAbs
+            .divisors(train.rows(), None, Origin::Zero)
+            .unwrap();
         let reference = logistic_auc(&train, &divisors, &test);
         let given = OnlineGiven {
             divisors: Some(&divisors),

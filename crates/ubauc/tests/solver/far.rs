@@ -3,7 +3,7 @@
 use ubauc::Result;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::{Csr, Dense, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
@@ -179,7 +179,10 @@ fn far_rows_give_the_minimum_of_near_ones() {
                 gamma: 1e-2,
                 ..BaUbaucParams::default()
             };
-            let divisors = scale.divisors(given.0.rows(), Some(&given.1)).unwrap();
+            let origin = Origin::of_intercept(intercept);
+            let divisors = scale
+                .divisors(given.0.rows(), Some(&given.1), origin)
+                .unwrap();
             let near = Given {
                 weights: Some(&given.1),
                 divisors: Some(&divisors),

@@ -60,7 +60,8 @@ pub struct BaUbaucParams {
     pub gamma: f64,
     /// v_i.
     pub least_squares: LeastSquares,
-    /// An intercept in the least squares, not penalised.
+    /// An intercept in the least squares, not penalised: adding a constant to a feature then changes nothing. Without one
+    /// it is the paper's Eq. (8).
     pub intercept: bool,
     /// Stop at this relative gap, (P − D)/|P|.
     pub tolerance: f64,
@@ -74,7 +75,7 @@ impl Default for BaUbaucParams {
             beta: 0.5,
             gamma: 1e-4,
             least_squares: LeastSquares::Plain,
-            intercept: false,
+            intercept: true,
             tolerance: 1e-6,
             max_newton: 1000,
         }

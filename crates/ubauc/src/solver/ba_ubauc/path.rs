@@ -8,7 +8,7 @@ use super::newton::{Route, System};
 use super::{BaUbaucParams, Fit, Given, Progress, Solver, Warm, check_given, check_start};
 use crate::Result;
 use crate::data::dataset::Dataset;
-use crate::data::scale::Scale;
+use crate::data::scale::{Origin, Scale};
 use crate::objective::ubauc::LeastSquares;
 use crate::solver::given::refuse_one_class;
 use crate::solver::shards::{Local, Moments, Shards, Source};
@@ -53,7 +53,7 @@ impl<'a> Path<'a> {
     ) -> Result<Path<'a>> {
         let mut shards = Shards::new(source, cols, least_squares)?;
         refuse_one_class(shards.total, names, shards.rows)?;
-        if let Some(divisors) = shards.divisors(scale)? {
+        if let Some(divisors) = shards.divisors(scale, Origin::of_intercept(intercept))? {
             shards.divide_by(divisors.into());
         }
         Path::over(shards, &Given::default(), least_squares, intercept)

@@ -64,6 +64,19 @@ impl Sizes {
         x / self.largest[j]
     }
 
+    /// m_j ← m_j + `by`, the raw weight as it is.
+    #[cold]
+    pub(super) fn widen(&mut self, j: usize, by: f64, weights: &mut Weights) {
+        let from = self.largest[j];
+        let to = (from + by).min(f64::MAX);
+        if from > 0.0 && to > from {
+            let factor = to / from;
+            let scaled = |w: f64| (w * factor).clamp(-LARGEST, LARGEST);
+            weights.set(j, scaled(weights.at(j)), scaled(weights.sum_at(j)));
+            self.largest[j] = to;
+        }
+    }
+
     #[cold]
     fn grow(&mut self, j: usize, to: f64, weights: &mut Weights) {
         let from = self.largest[j];

@@ -1,7 +1,7 @@
 //! A learner as bytes, all numbers little-endian and bit for bit:
 //!
 //! ```text
-//! "ubaucol" 1          the format and its version
+//! "ubaucol" 2          the format and its version
 //! β γ η₀ R             f64; R = 0 where there is none
 //! flags                u8 each: balanced, intercept, step, rate, averages, scale, radius
 //! average              u64
@@ -12,18 +12,21 @@
 //! ζ Σζ                 of `scale.rs`; 1 and 0 without a scale
 //! d, base              u64: the features, and how many weights a model brought
 //! u_j r_j              d pairs; then m_j, d numbers, if there is a scale; then base_j
+//! means                u8: 1 if features are centred; then examples, u64, and for each of the d features μ_j, Σx_j and
+//!                      u64 each: n_j, 1 if dense
 //! checksum             FNV-1a of all before, u64
 //! ```
 
 use super::iterate::Iterate;
 use super::learner::Learner;
+use super::means::Means;
 use super::scale::Sizes;
 use super::{OlUbaucParams, Rate, Step};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
 use crate::solver::weights::Weights;
 use crate::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"ubaucol\x01";
+const MAGIC: &[u8; 8] = b"ubaucol\x02";
 
 impl Learner {
     /// The whole state. A learner made of it goes on with the same bits.
@@ -70,6 +73,17 @@ impl Learner {
         put(&mut out, w.pairs.as_flattened());
         put(&mut out, &sizes.largest);
         put(&mut out, &sizes.base);
+        out.push(u8::from(self.means.is_some()));
+        if let Some(means) = &self.means {
+            out.extend(means.examples.to_le_bytes());
+            put(&mut out, &means.centre);
+            put(&mut out, &means.sum);
+            let mut dense = vec![0_u64; means.centre.len()];
+            means.dense.iter().for_each(|&j| dense[j] = 1);
+            for n in means.count.iter().chain(&dense) {
+                out.extend(n.to_le_bytes());
+            }
+        }
         let sum = fnv1a(&out);
         out.extend(sum.to_le_bytes());
         out
@@ -79,7 +93,7 @@ impl Learner {
     pub fn from_bytes(bytes: &[u8]) -> Result<Learner> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
             return Err(refused(
-                "no state of an online learner, or of a newer version",
+                "no state of an online learner, or of another version of this program",
             ));
         };
         let cut = || refused("the state of the online learner is cut short");
@@ -114,7 +128,7 @@ impl Taking<'_> {
         let expected = d
             .checked_mul(per_feature)?
             .checked_add(base.checked_mul(8)?)?;
-        if expected != self.rest.len() as u64 || base > d {
+        if expected > self.rest.len() as u64 || base > d {
             return None;
         }
         let usable = |a: f64| a.is_finite() && a != 0.0;
@@ -128,6 +142,14 @@ impl Taking<'_> {
         let pairs = pairs.chunks_exact(2).map(|p| [p[0], p[1]]).collect();
         let largest = self.vector(if scaled { d } else { 0 })?;
         let base = self.vector(base)?;
+        let means = match self.bytes()? {
+            [0] => None,
+            [1] => Some(self.means(d)?),
+            _ => return None,
+        };
+        if !self.rest.is_empty() {
+            return None;
+        }
         let sizes = Sizes {
             largest,
             base,
@@ -154,6 +176,7 @@ impl Taking<'_> {
             params,
             iterate,
             sizes: scaled.then_some(sizes),
+            means,
             counts,
             totals: ClassWeights { pos, neg },
             indices: Vec::new(),
@@ -191,6 +214,21 @@ impl Taking<'_> {
             average: (averages == 1).then_some(average),
         };
         Some((params, scaled == 1))
+    }
+
+    fn means(&mut self, d: usize) -> Option<Means> {
+        let examples = self.count()?;
+        let (centre, sum) = (self.vector(d)?, self.vector(d)?);
+        let counts = |taking: &mut Self| (0..d).map(|_| taking.count()).collect::<Option<Vec<_>>>();
+        let (count, is_dense) = (counts(self)?, counts(self)?);
+        let dense = (0..d).filter(|&j| is_dense[j] == 1).collect();
+        Some(Means {
+            examples,
+            centre,
+            sum,
+            count,
+            dense,
+        })
     }
 
     fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 pub enum Question {
     /// Told: factors of the least squares for positives and negatives.
     Weigh([f64; 2]),
-    /// Told: dense rows are read less this vector.
+    /// Told: rows are read less this vector, which is 0 for a feature that a sparse row may lack.
     Centre(Arc<[f64]>),
     /// Told: z = Xw.
     Place(Vec<f64>),
@@ -42,6 +42,8 @@ pub enum Question {
     },
     /// N⁺, N⁻, rows, rows with a say, entries stored, rows that are not dense, rows of weight 1.
     Totals,
+    /// How many rows store each feature, whatever their weight.
+    Stored,
     /// Σ V_i x_i.
     SquareSum,
     /// Σ V_i y_i x_i.
@@ -150,7 +152,7 @@ impl Question {
             Q::Multipliers { .. } => 4 + d,
             told if told.changes() => 0,
             Q::Totals => 7,
-            Q::SquareSum | Q::Target | Q::Gradient(_) | Q::ActiveSum => d,
+            Q::Stored | Q::SquareSum | Q::Target | Q::Gradient(_) | Q::ActiveSum => d,
             Q::SquareDiagonal | Q::ActiveDiagonal => d,
             Q::Gram | Q::ActiveGram => d * (d + 1) / 2,
             Q::Balance { slope, lambdas, .. } => lambdas.len() * if *slope { 4 } else { 3 },
@@ -210,6 +212,7 @@ impl Question {
             Q::Between { low, high } => (28, vec![*low, *high]),
             Q::Below(lambda) => (35, vec![*lambda]),
             Q::Renew => (36, vec![]),
+            Q::Stored => (37, vec![]),
             Q::ActiveRows => (29, vec![]),
             Q::Scores => (30, vec![]),
             Q::Weights => (31, vec![]),
@@ -241,6 +244,7 @@ impl Question {
             (7, []) => Q::Commit,
             (8, &[beta, sigma]) => Q::Prepare { beta, sigma },
             (9, []) => Q::Totals,
+            (37, []) => Q::Stored,
             (10, []) => Q::SquareSum,
             (11, []) => Q::Target,
             (12, []) => Q::Gram,
@@ -352,7 +356,7 @@ mod tests {
             }
         }
         codes.dedup();
-        assert_eq!(codes, (0..37).collect::<Vec<u8>>());
+        assert_eq!(codes, (0..38).collect::<Vec<u8>>());
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct Shard {
     span: Range<usize>,
     /// d: at least the columns of the rows.
     cols: usize,
-    /// The mean of dense rows, if there is an intercept; see `centred.rs`.
+    /// The mean of the features that are centred, if there is an intercept; see `centred.rs`.
     centre: Option<Arc<[f64]>>,
     /// v_i of positives and negatives in the least squares.
     factors: [f64; 2],
@@ -166,7 +166,7 @@ impl Shard {
             Q::SquareDiagonal => self.square_diagonal(rows, out),
             Q::ActiveDiagonal => self.active_diagonal(rows, out),
             Q::ActiveRows => self.active_rows(rows).for_each(|row| write_row(row, out)),
-            Q::Totals | Q::Ranges | Q::Scale(_) => self.about_rows(rows, question, out),
+            Q::Totals | Q::Stored | Q::Ranges | Q::Scale(_) => self.about_rows(rows, question, out),
             _ => self.about_numbers(question, out),
         }
     }
@@ -177,6 +177,12 @@ impl Shard {
             Question::Ranges => {
                 for range in scale::ranges(self.weighted(rows), self.cols) {
                     out.extend([range.min, range.max, range.stored as f64, range.weight]);
+                }
+            }
+            Question::Stored => {
+                let counts = zeros(out, self.cols);
+                for i in self.span.clone() {
+                    rows.row(i).for_each(|j, _| counts[j] += 1.0);
                 }
             }
             Question::Scale(pass) => {
@@ -549,7 +555,7 @@ fn write_row(row: CentredRow<'_>, out: &mut Vec<f64>) {
         crate::data::rows::Row::Sparse(columns, values) => {
             out.push(values.len() as f64);
             out.extend(columns.iter().map(|&j| f64::from(j)));
-            out.extend(values);
+            out.extend(row.entries().map(|(_, x)| x));
         }
     }
 }

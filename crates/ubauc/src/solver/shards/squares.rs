@@ -20,15 +20,23 @@ pub(crate) struct Moments {
 }
 
 impl Shards<'_> {
-    /// Takes the weighted mean off dense rows from here on: for a problem with an intercept, which takes it up.
+    /// Reads features less their weighted mean from here on: for a problem with an intercept, which takes it up.
     pub(crate) fn centre(&mut self) -> Result<()> {
-        if !self.all_dense {
+        let rows = self.rows as f64;
+        // Of sparse rows the features that every row stores: the others would not be sparse.
+        let stored = match self.all_dense {
+            true => None,
+            false => Some(self.sum(vec![Question::Stored])?),
+        };
+        let is_full = |j: usize| stored.as_ref().is_none_or(|stored| stored[j] == rows);
+        if !(0..self.cols).any(is_full) {
             return Ok(());
         }
         // In raw units.
         let n = self.square_weight();
-        let mut mean = self.sum(vec![Question::SquareSum])?;
-        mean.iter_mut().for_each(|sum| *sum /= n);
+        let sums = self.sum(vec![Question::SquareSum])?;
+        let mean = |(j, sum): (usize, &f64)| if is_full(j) { sum / n } else { 0.0 };
+        let mean: Vec<f64> = sums.iter().enumerate().map(mean).collect();
         self.tell(Question::Centre(mean.as_slice().into()));
         self.shift = Some(mean);
         Ok(())
