@@ -10,7 +10,7 @@ const OPTIONS: [(&[&str], &[&str]); 20] = [
     (&["--beta", "1"], &["ba-ubauc", "ol-ubauc"]),
     (&["--gamma", "1"], &["ba-ubauc", "ol-ubauc", "logistic"]),
     (&["--least-squares", "plain"], &["ba-ubauc", "ol-ubauc"]),
-    (&["--intercept"], &["ba-ubauc", "ol-ubauc", "logistic"]),
+    (&["--no-intercept"], &["ba-ubauc", "ol-ubauc"]),
     (&["--max-newton", "9"], &["ba-ubauc", "svm-or", "logistic"]),
     (
         &["--initial-model", "m"],

@@ -63,7 +63,7 @@ pub fn choose(
         ..*params
     };
     // Centred and scaled already.
-    let learner = |params: &OlUbaucParams| Learner::of_prepared(params);
+    let learner = |params: &OlUbaucParams| Learner::of_centred(params, RunningScale::None);
     Ok(best(&examples, &params, learner, |tried| {
         let after = |trial: &&Trial| trial.after;
         tried

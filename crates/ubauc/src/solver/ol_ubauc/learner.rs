@@ -47,9 +47,9 @@ impl Learner {
         })
     }
 
-    /// The same for features that are centred and scaled already.
-    pub(super) fn of_prepared(params: &OlUbaucParams) -> Result<Learner> {
-        let mut learner = Learner::new(params, RunningScale::None)?;
+    /// The same for features that are centred already, or are to be taken as they are: there are no running means.
+    pub fn of_centred(params: &OlUbaucParams, scale: RunningScale) -> Result<Learner> {
+        let mut learner = Learner::new(params, scale)?;
         learner.means = None;
         Ok(learner)
     }
@@ -88,8 +88,11 @@ impl Learner {
     }
 
     /// w·x + b with the weights that would be saved: the average once there is one, otherwise the last. Features never
-    /// seen add 0.
+    /// seen add 0. Where features are centred the sum is that of the raw ones, as the saved model makes it.
     pub fn score(&self, row: Row<'_>) -> f64 {
+        if self.means.is_some() {
+            return self.raw_score(row);
+        }
         let mut sums = Products::default();
         let mut all_known = true;
         self.for_each_entry(row, |j, x| match self.scaled(j, x) {
@@ -98,7 +101,7 @@ impl Learner {
         });
         match all_known {
             true => self.score_by(&sums, row),
-            false => self.score_of_new(row),
+            false => self.raw_score(row),
         }
     }
 
@@ -135,27 +138,25 @@ impl Learner {
         if score.is_finite() {
             score
         } else {
-            self.score_of_new(row)
+            self.raw_score(row)
         }
     }
 
     /// The same feature by feature, in raw units: for features that are new or larger than before, and for products
     /// that are no numbers, which are cut.
     #[cold]
-    fn score_of_new(&self, row: Row<'_>) -> f64 {
-        let b = self.iterate.mean_intercept();
-        let (mut sum, mut sum_of_cut) = (0.0, 0.0);
-        self.for_each_entry(row, |j, x| {
-            if j < self.cols() {
-                let term = self.weight(j) * x;
-                sum += term;
-                sum_of_cut += term.clamp(-LARGEST_TERM, LARGEST_TERM);
-            }
-        });
-        match (sum + b).is_finite() {
-            true => sum + b,
-            false => sum_of_cut + b,
+    fn raw_score(&self, row: Row<'_>) -> f64 {
+        let b = self.intercept();
+        let terms = || {
+            let entries = row.entries().filter(|&(j, x)| x != 0.0 && j < self.cols());
+            entries.map(|(j, x)| self.weight(j) * x)
+        };
+        let score = terms().fold(0.0, |sum, term| sum + term) + b;
+        if score.is_finite() {
+            return score;
         }
+        let cut = |term: f64| term.clamp(-LARGEST_TERM, LARGEST_TERM);
+        terms().map(cut).sum::<f64>() + b
     }
 
     /// Learns from an example, and answers its score before that. New features join; an example of weight 0 is scored

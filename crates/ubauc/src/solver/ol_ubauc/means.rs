@@ -20,6 +20,7 @@ use super::iterate::Iterate;
 use super::scale::Sizes;
 use crate::data::rows::Row;
 use crate::solver::ordered::for_each_with;
+use crate::solver::weights::LARGEST;
 
 /// What is known of every feature.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -51,8 +52,8 @@ impl Moved {
 
     /// λ and b take it up.
     pub(super) fn apply(self, iterate: &mut Iterate) {
-        // A mean of 1e300 may have no meaning as a score; b and λ then stay.
-        if self.now.is_finite() && self.averaged.is_finite() {
+        // A mean of 1e300 may mean nothing as a score; b and λ then stay.
+        if self.now.abs() <= LARGEST && self.averaged.abs() <= LARGEST {
             iterate.lambda -= self.now;
             iterate.lambda_sum -= self.averaged;
             iterate.intercept += self.now;
