@@ -174,7 +174,7 @@ impl Naive {
             let widened = before.is_some() != after.is_some()
                 && self.scale == RunningScale::MaxAbs
                 && m > 0.0;
-            let to = if widened { m + delta.abs() } else { m };
+            let to = if widened { m + mean.abs() } else { m };
             let follow = |at: &mut [f64], base: &[f64]| {
                 let raw = if m > 0.0 { at[j] / m } else { base[j] };
                 at[d] -= raw * delta;

@@ -166,17 +166,23 @@ impl Learner {
     /// [`Step::Sgd`](super::Step::Sgd) can. The weights are as before the refusal, but for
     /// features that were larger than ever: the running scale has seen them.
     pub fn learn(&mut self, row: Row<'_>, positive: bool, weight: f64) -> Result<f64> {
+        let raw_score = match self.means {
+            Some(_) => {
+                self.check(row, weight)?;
+                Some(self.raw_score(row))
+            }
+            None => None,
+        };
         let is_first = self.means.as_ref().is_some_and(|means| means.examples == 0);
         if is_first && weight != 0.0 {
-            self.check(row, weight)?;
             self.make_room_for(row)?;
             self.add_to_means(row);
         }
         let (score, sums) = match self.take_known(row) {
-            Some(sums) => (self.score_by(&sums, row), sums),
+            Some(sums) => (raw_score.unwrap_or_else(|| self.score_by(&sums, row)), sums),
             None => {
                 self.check(row, weight)?;
-                let score = self.score(row);
+                let score = raw_score.unwrap_or_else(|| self.score(row));
                 if weight == 0.0 {
                     return Ok(score);
                 }
