@@ -13,8 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = answers_from_bytes(bytes);
     let _ = Learner::from_bytes(bytes);
     let round = Round::default().to_bytes().expect("an empty round is written");
-    // Two vectors of no elements.
-    if let Ok(round) = Round::from_bytes(&with_payload(&round, 2, bytes)) {
+    // Two vectors of no elements: a payload of 2 bytes, whose length takes one.
+    let header = round.len() - 2 - 1 - 8;
+    if let Ok(round) = Round::from_bytes(&with_payload(&round[..header], bytes)) {
         let csr = Csr::new(vec![0, 2, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, -3.0], 3);
         let rows = Rows::Csr(csr.expect("good rows"));
         let mut shard = Shard::new(0..3, 3, &[true, false, true], Some(&[1.0, 0.5, 0.0]));
@@ -22,24 +23,21 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let learner = Learner::new(&Default::default(), Default::default()).expect("defaults are good");
     let state = learner.to_bytes().expect("a new learner is written");
-    // What is before the payload is as long as that of a round.
-    let header = round_header();
-    let length = state.len() - header - 8;
-    if let Ok(mut learner) = Learner::from_bytes(&with_payload(&state, length, bytes)) {
+    if let Ok(mut learner) = Learner::from_bytes(&with_payload(&state[..header], bytes)) {
         let _ = learner.score(Row::Dense(&[1.0, 1.0]));
         let _ = learner.learn(Row::Dense(&[1.0, 1.0, 1.0]), false, 1.0);
     }
 });
 
-fn round_header() -> usize {
-    let round = Round::default().to_bytes().expect("an empty round is written");
-    round.len() - 2 - 8
-}
-
-/// A container with another payload, which was `old` bytes long.
-fn with_payload(container: &[u8], old: usize, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = container[..container.len() - 8 - old - 8].to_vec();
-    bytes.extend((payload.len() as u64).to_le_bytes());
+/// A container of what precedes the length, and this payload.
+fn with_payload(header: &[u8], payload: &[u8]) -> Vec<u8> {
+    let mut bytes = header.to_vec();
+    let mut length = payload.len();
+    while length >= 0x80 {
+        bytes.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
     bytes.extend(payload);
     let sum = xxh3(&bytes);
     bytes.extend(sum.to_le_bytes());

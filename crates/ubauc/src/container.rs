@@ -3,13 +3,13 @@
 //!
 //! ```text
 //! magic        6 bytes, "ubauc" and 1, the layout of what follows
-//! kind         u8, see [`Kind`]
-//! format       u16, the version of that kind's payload; all numbers are little-endian
-//! written by   u8, a length, and the version of ubauc in UTF-8
-//! length       u64, of the payload
-//! payload      the value as serde and postcard write it, f64 bit for bit
-//! checksum     u64, XXH3 of all before
+//! header       kind, version of that kind's payload, version of ubauc that wrote it, length of the payload
+//! payload      the value
+//! checksum     XXH3 of all before, 8 bytes, little-endian
 //! ```
+//!
+//! Header and payload are as serde and postcard write them: integers of as many bytes as they need, f64 bit for bit. All
+//! but the payload are 25 bytes or so, little enough for messages of a few numbers.
 //!
 //! A payload is whatever the value's `derive(Serialize, Deserialize)` says, in the order of its fields, without their
 //! names. So a field that is added, dropped or moved makes a new format: raise [`Kind::format`]. Attributes that need a
@@ -19,8 +19,8 @@
 
 use std::fmt;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::checksum::xxh3;
 use crate::{Error, Result};
@@ -134,20 +134,28 @@ pub enum Fault {
     Content(String),
 }
 
+/// What precedes a payload.
+#[derive(Serialize, Deserialize)]
+struct Header<'a> {
+    kind: u8,
+    format: u16,
+    written_by: &'a str,
+    length: u64,
+}
+
 /// The value in a container.
 pub fn write<T: Serialize>(kind: Kind, value: &T) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    out.extend(MAGIC);
-    out.push(kind as u8);
-    out.extend(kind.format().to_le_bytes());
-    out.push(VERSION.len() as u8);
-    out.extend(VERSION.as_bytes());
-    let start = out.len() + 8;
-    out.extend([0; 8]);
     let content = |error: postcard::Error| refused(kind, Fault::Content(error.to_string()));
-    let mut out = postcard::to_io(value, out).map_err(content)?;
-    let length = (out.len() - start) as u64;
-    out[start - 8..start].copy_from_slice(&length.to_le_bytes());
+    let mut out = postcard::to_stdvec(value).map_err(content)?;
+    let header = Header {
+        kind: kind as u8,
+        format: kind.format(),
+        written_by: VERSION,
+        length: out.len() as u64,
+    };
+    let header = postcard::to_stdvec(&header).map_err(content)?;
+    out.reserve(MAGIC.len() + header.len() + 8);
+    out.splice(0..0, MAGIC.iter().copied().chain(header));
     let sum = xxh3(&out);
     out.extend(sum.to_le_bytes());
     Ok(out)
@@ -163,68 +171,47 @@ fn refused(kind: Kind, fault: Fault) -> Error {
 }
 
 fn content<T: DeserializeOwned>(kind: Kind, bytes: &[u8]) -> std::result::Result<T, Fault> {
-    let parts = Parts::split(bytes)?;
-    if parts.kind != kind as u8 {
-        let found = Kind::ALL.into_iter().find(|k| *k as u8 == parts.kind);
+    let (header, payload) = undamaged(bytes)?;
+    if header.kind != kind as u8 {
+        let found = Kind::ALL.into_iter().find(|k| *k as u8 == header.kind);
         return Err(Fault::Kind { found });
     }
-    let written_by = parts.written_by;
+    let written_by = header.written_by.to_string();
     if kind.is_message() && written_by != VERSION {
-        let written_by = written_by.to_string();
         return Err(Fault::Version { written_by });
     }
-    if parts.format != kind.format() {
+    if header.format != kind.format() {
         return Err(Fault::Format {
-            found: parts.format,
+            found: header.format,
             known: kind.format(),
-            written_by: written_by.to_string(),
+            written_by,
         });
     }
-    match postcard::take_from_bytes(parts.payload) {
+    match postcard::take_from_bytes(payload) {
         Ok((value, [])) => Ok(value),
         Ok((_, _)) => Err(Fault::Content("bytes are left over".to_string())),
         Err(error) => Err(Fault::Content(error.to_string())),
     }
 }
 
-/// An undamaged container.
-struct Parts<'a> {
-    kind: u8,
-    format: u16,
-    written_by: &'a str,
-    payload: &'a [u8],
-}
-
-impl Parts<'_> {
-    fn split(bytes: &[u8]) -> std::result::Result<Parts<'_>, Fault> {
-        // A beginning of the magic bytes is a container that was cut.
-        let rest = match bytes.strip_prefix(MAGIC) {
-            Some(rest) => rest,
-            None if !bytes.is_empty() && MAGIC.starts_with(bytes) => return Err(Fault::Length),
-            None => return Err(Fault::Foreign),
-        };
-        let (parts, stated) = Parts::fields(rest).ok_or(Fault::Length)?;
-        let found = xxh3(&bytes[..bytes.len() - 8]);
-        match found == stated {
-            true => Ok(parts),
-            false => Err(Fault::Checksum { found, stated }),
-        }
+/// Header and payload, if length and checksum are right.
+fn undamaged(bytes: &[u8]) -> std::result::Result<(Header<'_>, &[u8]), Fault> {
+    // A beginning of the magic bytes is a container that was cut.
+    let rest = match bytes.strip_prefix(MAGIC) {
+        Some(rest) => rest,
+        None if !bytes.is_empty() && MAGIC.starts_with(bytes) => return Err(Fault::Length),
+        None => return Err(Fault::Foreign),
+    };
+    let (header, rest): (Header<'_>, &[u8]) =
+        postcard::take_from_bytes(rest).map_err(|_| Fault::Length)?;
+    let (payload, stated) = rest.split_last_chunk().ok_or(Fault::Length)?;
+    if payload.len() as u64 != header.length {
+        return Err(Fault::Length);
     }
-
-    /// The fields and the checksum as stated; `None` where the lengths do not fit the bytes.
-    fn fields(rest: &[u8]) -> Option<(Parts<'_>, u64)> {
-        let (&[kind, low, high, len], rest) = rest.split_first_chunk()?;
-        let (written_by, rest) = rest.split_at_checked(usize::from(len))?;
-        let (length, rest) = rest.split_first_chunk()?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (payload, sum) = rest.split_at_checked(length)?;
-        let parts = Parts {
-            kind,
-            format: u16::from_le_bytes([low, high]),
-            written_by: std::str::from_utf8(written_by).unwrap_or("?"),
-            payload,
-        };
-        Some((parts, u64::from_le_bytes(sum.try_into().ok()?)))
+    let (found, stated) = (xxh3(&bytes[..bytes.len() - 8]), u64::from_le_bytes(*stated));
+    match found == stated {
+        true => Ok((header, payload)),
+        false => Err(Fault::Checksum { found, stated }),
     }
 }
 
@@ -256,8 +243,8 @@ mod tests {
     /// Another version of ubauc.
     fn by(bytes: &[u8], version: &str) -> Vec<u8> {
         with(bytes, |b| {
-            b[9] = version.len() as u8;
-            b.splice(10..10 + VERSION.len(), version.bytes());
+            b[8] = version.len() as u8;
+            b.splice(9..9 + VERSION.len(), version.bytes());
         })
     }
 
@@ -287,7 +274,7 @@ mod tests {
     #[test]
     fn a_newer_format_names_who_wrote_it() {
         let bytes = write(Kind::Checkpoint, &1.0).unwrap();
-        let newer = with(&by(&bytes, "7.2.0"), |b| b[7..9].copy_from_slice(&[3, 0]));
+        let newer = with(&by(&bytes, "7.2.0"), |b| b[7] = 3);
         let (found, known, written_by) = (3, 1, "7.2.0".to_string());
         let expected = Fault::Format {
             found,
@@ -370,10 +357,11 @@ mod tests {
             let _ = read::<Value>(Kind::Answers, &headed);
             let good = write(Kind::Answers, &()).unwrap();
             let sealed = with(&good, |b| {
-                b.extend(&bytes);
+                // The length, which was 0, is the last byte of the header.
+                b.pop();
                 let length = bytes.len() as u64 - u64::from(cut && !bytes.is_empty());
-                let at = b.len() - bytes.len() - 8;
-                b[at..at + 8].copy_from_slice(&length.to_le_bytes());
+                b.extend(postcard::to_stdvec(&length).unwrap());
+                b.extend(&bytes);
             });
             let _ = read::<Value>(Kind::Answers, &sealed);
         }
