@@ -19,6 +19,8 @@
 //! overflow, and M in a second pass.
 //! Cost O(nnz) time in order of the rows, O(d) memory.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::rows::{Row, Rows};
 use crate::{Error, Result};
 
@@ -127,7 +129,7 @@ impl Scale {
 }
 
 /// A pass over the rows for the deviations.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Pass {
     /// Σ s_i/S_j · x_ij/unit_j for every j.
     Means {

@@ -81,7 +81,7 @@ impl<'a> Path<'a> {
 
     /// Examples with a weight above 0.
     pub fn examples(&self) -> usize {
-        self.shards.with_say
+        self.shards.n_weighted
     }
 
     /// The minimum at the next β, γ; `least_squares` and `intercept` are the path's own.
@@ -106,7 +106,7 @@ impl<'a> Path<'a> {
             ..*params
         };
         params.check()?;
-        let far = self.shards.far();
+        let is_remote = self.shards.is_remote();
         let mut solve = || {
             let shards = &mut self.shards;
             if self.route == Route::Factor && self.moments.is_none() {
@@ -121,9 +121,9 @@ impl<'a> Path<'a> {
             }
             solver.run(progress, &params)
         };
-        // All of it on one of the pool's own threads: a question to the rows then costs no switch. Rows that are far are
-        // asked from the caller's.
-        let (fit, warm) = match far {
+        // All of it on one of the pool's own threads: a query then costs no switch. Remote rows are queried
+        // from the caller's.
+        let (fit, warm) = match is_remote {
             true => solve(),
             false => rayon::scope(|_| solve()),
         }?;

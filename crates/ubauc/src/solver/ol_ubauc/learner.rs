@@ -1,5 +1,7 @@
 //! The learner of a stream: an example at a time, memory O(d), its state as bytes at any moment.
 
+use serde::{Deserialize, Serialize};
+
 use super::OlUbaucParams;
 use super::iterate::Iterate;
 use super::means::Means;
@@ -14,7 +16,8 @@ use crate::{Error, Result};
 const LARGEST_TERM: f64 = 1e290;
 
 /// ol-UBAUC on a stream. The module's head tells what it minimises.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")] // `state.rs` has the implementations, which check what they read
 pub struct Learner {
     pub(super) params: OlUbaucParams,
     pub(super) iterate: Iterate,
@@ -26,8 +29,10 @@ pub struct Learner {
     pub(super) counts: [u64; 2],
     /// Their weights.
     pub(super) totals: ClassWeights,
-    /// The example at hand, without zeros, scaled. Not part of the state.
+    /// The current example, without zeros, scaled. Not part of the state.
+    #[serde(skip)]
     pub(super) indices: Vec<u32>,
+    #[serde(skip)]
     pub(super) values: Vec<f64>,
 }
 

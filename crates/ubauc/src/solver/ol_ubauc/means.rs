@@ -63,6 +63,12 @@ impl Moved {
 }
 
 impl Means {
+    /// Whether it can be the state of a learner of d features.
+    pub(super) fn fits(&self, d: usize) -> bool {
+        let lengths = [self.centre.len(), self.sum.len(), self.count.len()];
+        lengths == [d; 3] && self.dense.is_sorted() && self.dense.iter().all(|&j| j < d)
+    }
+
     /// Room for d features.
     pub(super) fn resize(&mut self, d: usize) {
         self.centre.resize(d, 0.0);

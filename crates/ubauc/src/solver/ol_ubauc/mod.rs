@@ -38,7 +38,7 @@
 //! let score = |x: [f64; 2]| learner.score(Row::Dense(&x));
 //! assert!(score([3.0, 300.0]) > score([3.0, 100.0]));
 //!
-//! let same = Learner::from_bytes(&learner.to_bytes())?;
+//! let same = Learner::from_bytes(&learner.to_bytes()?)?;
 //! assert_eq!(same.weights(), learner.weights());
 //! # Ok::<(), ubauc::Error>(())
 //! ```

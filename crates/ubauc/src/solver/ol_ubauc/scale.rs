@@ -29,7 +29,7 @@ pub enum RunningScale {
 const SMALLEST: f64 = 1e-300;
 
 /// m_j, and the weights that a model brought.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sizes {
     /// m_j; 0 before a feature was seen.
     pub(super) largest: Vec<f64>,
