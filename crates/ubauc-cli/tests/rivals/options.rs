@@ -30,6 +30,7 @@ const OPTIONS: [(&[&str], &[&str]); 20] = [
     (&["--eta0", "1"], &["ol-ubauc"]),
     (&["--average-from", "1"], &["ol-ubauc"]),
     (&["--no-average"], &["ol-ubauc"]),
+    (&["--average"], &["oam-seq", "oam-gra"]),
     (&["--radius", "1"], &["ol-ubauc", "solam"]),
     (&["--zeta", "1"], &["solam"]),
     (&["--eta", "0.1"], &["opauc"]),
