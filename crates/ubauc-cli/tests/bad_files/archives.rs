@@ -159,8 +159,8 @@ fn a_panic_of_the_parquet_reader_is_one_line() {
     let path = directory.path().join("t.parquet");
     let whole = include_bytes!("table.parquet");
     let what = "damaged Parquet file: its lengths and offsets contradict each other";
-    let panics = (0..whole.len()).flat_map(|at| [1, 0x80].map(|bit| (at, bit)));
-    let found = panics.into_iter().find(|&(at, bit)| {
+    let mut damages = (0..whole.len()).flat_map(|at| [1_u8, 0x80].map(|bit| (at, bit)));
+    let found = damages.find(|&(at, bit)| {
         let mut damaged = whole.to_vec();
         damaged[at] ^= bit;
         std::fs::write(&path, damaged).unwrap();
