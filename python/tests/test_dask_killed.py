@@ -176,7 +176,7 @@ def test_a_scheduler_that_is_gone(how, monkeypatch):
         if how == "killed":
             processes.kill_scheduler()
         else:
-            processes.scheduler.send_signal(signal.SIGSTOP)
+            os.kill(processes.scheduler.pid, signal.SIGSTOP)
         thread.join(timeout=20)
         took = time.monotonic() - start
         if how == "stopped":

@@ -148,9 +148,11 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let test_auc = test
         .map(|test| TestAuc::of(&saved.model, &test))
         .transpose()?;
-    if let Some(path) = &args.model {
-        saved.save(path)?;
-    }
+    // Hours of work are reported even if the disk is full; the error comes after the report.
+    let written = args
+        .model
+        .as_deref()
+        .map_or(Ok(()), |path| saved.save(path));
     warn(&trained, &problem, (&data, weights.as_deref()), output);
     let report = Report {
         algorithm: name_of(args.algorithm),
@@ -180,7 +182,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         train_auc,
         train_ci95,
         test_auc,
-        model: args.model.clone(),
+        model: args.model.clone().filter(|_| written.is_ok()),
         verdict: choice.verdict,
         trace: trained.trace.take().filter(|_| args.trace),
         seconds: Seconds {
@@ -190,11 +192,14 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
             total: started.elapsed().as_secs_f64(),
         },
     };
-    if args.model.as_deref().is_some_and(is_stdout) {
+    let reported = if args.model.as_deref().is_some_and(is_stdout) {
         output.note(report.to_string().trim_end());
-        return Ok(());
-    }
-    output.report(&report)
+        Ok(())
+    } else {
+        output.report(&report)
+    };
+    written?;
+    reported
 }
 
 /// What is fitted, and how it was come by.

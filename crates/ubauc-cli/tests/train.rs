@@ -154,6 +154,30 @@ fn what_cannot_be_written_is_refused_before_anything_is_read() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_at_the_end_leaves_the_report() {
+    let directory = directory_with(&[("x.csv", TINY)]);
+    for more in ["--quiet", "--json"] {
+        let words = [
+            &["train", "x.csv", "--model", "/dev/full", more],
+            &GIVEN[..],
+        ]
+        .concat();
+        let output = ubauc(directory.path(), &words);
+        assert!(failure(&output).contains("/dev/full"), "{output:?}");
+        let report = stdout(&output);
+        if more == "--quiet" {
+            assert!(report.contains("training AUC"), "{report}");
+            // It says nothing of a model that is not there.
+            assert!(!report.contains("/dev/full"), "{report}");
+        } else {
+            let report: Value = serde_json::from_str(report).unwrap();
+            assert!(report["train_auc"].is_f64() && report["model"].is_null());
+        }
+    }
+}
+
+#[test]
 fn threads_change_no_byte_of_the_model() {
     let directory = directory_with(&[("x.svm", &overlapping(9_000, 12))]);
     let dir = directory.path();

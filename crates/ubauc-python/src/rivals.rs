@@ -143,6 +143,7 @@ impl<'py> Told<'py> {
                         _ => Update::Sequential,
                     },
                     seed: self.seed,
+                    average: self.own("average")?.unwrap_or(default.average),
                 })
             }
             "svm-or" => {

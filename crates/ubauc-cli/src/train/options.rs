@@ -52,6 +52,7 @@ impl TrainArgs {
             ("--tau", own.tau.is_some(), &[Opauc]),
             ("--C", own.c.is_some(), &[OamSeq, OamGra, SvmOr, Svm]),
             ("--buffer", own.buffer.is_some(), &[OamSeq, OamGra]),
+            ("--average", own.average, &[OamSeq, OamGra]),
         ];
         let foreign =
             |(_, typed, of): &&(&str, bool, &[Algorithm])| *typed && !of.contains(&self.algorithm);
