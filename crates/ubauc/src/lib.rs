@@ -12,6 +12,7 @@
 //! | [`solver`] | how it is minimised |
 //! | [`tune`] | β and γ by cross-validated AUC |
 //! | [`model`], [`model_file`] | what results: a scorer of raw rows; and its file |
+//! | [`container`] | the binary format of messages, states and checkpoints |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //!
@@ -20,6 +21,7 @@
 pub mod atomic;
 pub mod calibrate;
 pub mod checksum;
+pub mod container;
 pub mod data;
 mod error;
 pub mod features;

@@ -4,6 +4,7 @@
 mod guide;
 mod metrics;
 mod model_file;
+mod offsets; // a constant added to a feature must not matter
 mod online;
 mod oracle;
 mod paper;

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use crate::input::{FileArg, FormatArgs, Wanted};
+use crate::input::{FileArg, FormatArgs, TABLES, Wanted};
 use crate::output::{Facts, Output, Table, thousands};
 
 /// What was typed after `ubauc data show`.
@@ -16,8 +16,12 @@ use crate::output::{Facts, Output, Table, thousands};
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     input: FileArg,
-    /// Columns to leave out (CSV, Parquet), separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        value_delimiter = ',',
+        help = format!("Columns to leave out ({TABLES}), separated by commas")
+    )]
     ignore: Vec<String>,
     #[command(flatten)]
     format: FormatArgs,

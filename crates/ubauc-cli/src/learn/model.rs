@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use ubauc::checksum::fnv1a;
+use ubauc::checksum::xxh3;
 use ubauc::features::FeatureMap;
 use ubauc::model::Model;
 use ubauc::model_file::{Certificate, SavedModel};
@@ -70,7 +70,7 @@ impl InitialModel {
         let saved = SavedModel::load(path).with_context(|| option.clone())?;
         let text = saved.to_json()?;
         Ok(InitialModel {
-            checksum: format!("{:016x}", fnv1a(text.as_bytes())),
+            checksum: format!("{:016x}", xxh3(text.as_bytes())),
             model: saved.model,
             option,
         })
