@@ -5,6 +5,7 @@ use std::fmt;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use ubauc::algorithm::{Algorithm, BaUbauc, Spec};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::Binary;
@@ -13,7 +14,7 @@ use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::objective::univariate;
 
-use crate::algorithm::{Algorithm, Problem};
+use crate::algorithm::fit;
 use crate::output::{Facts, Output, thousands};
 use crate::{bound, compare, evaluate};
 
@@ -37,11 +38,10 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         sample: 1,
         ..params.clone()
     })?;
-    let problem = Problem::new(Algorithm::BaUbauc);
-    let logistic = Problem::new(Algorithm::Logistic);
-    let trained = [problem, logistic]
+    let ours = BaUbauc::default();
+    let trained = [Spec::BaUbauc(ours), Spec::new(Algorithm::Logistic)]
         .iter()
-        .map(|problem| problem.fit(&train, None, None, output))
+        .map(|spec| fit(spec, &train, None, None, output))
         .collect::<Result<Vec<_>>>()?;
     let columns = trained
         .iter()
@@ -58,14 +58,14 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         positive_share: params.positive_share,
         best_auc: params.auc,
         train: Certificate {
-            beta: problem.beta,
-            gamma: problem.gamma,
+            beta: ours.params.beta,
+            gamma: ours.params.gamma,
             objective: best.objective,
             dual: best.dual,
             gap: best.gap,
             tied: best.tied,
             newton: best.newton,
-            stop: best.stop,
+            stop: best.stop.name(),
         },
         evaluate: evaluate::Report {
             auc: auc(&columns[0], test.positive())?,

@@ -13,14 +13,17 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use ubauc::algorithm::{Algorithm, Solver, Spec};
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
 use ubauc::metrics::{auc, weighted_auc};
 use ubauc::objective::ubauc::LeastSquares;
+use ubauc::solver::ba_ubauc::BaUbaucParams;
+use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::tune::Verdict;
 
-use crate::algorithm::{Algorithm, Problem, Solver, complete};
+use crate::algorithm::{algorithm_parser, complete, fit};
 use crate::args::{InterceptArgs, WrongUsage};
 use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{FileArg, Wanted};
@@ -56,11 +59,11 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     input: FileArg,
     /// What to learn by
-    #[arg(long, value_enum, default_value = "ba-ubauc")]
+    #[arg(long, value_parser = algorithm_parser(), default_value = Algorithm::BaUbauc.name())]
     algorithm: Algorithm,
     /// How ba-ubauc is minimised
     #[arg(long, value_enum, default_value = "newton")]
-    solver: Solver,
+    solver: SolverName,
     /// Weight of the least squares, above 0 [default: chosen by cross-validated AUC; ol-ubauc: 0.5]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     beta: Option<f64>,
@@ -107,6 +110,15 @@ pub(crate) struct TrainArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SolverName {
+    /// Augmented Lagrangian and semismooth Newton steps
+    Newton,
+    /// The paper's block descent, for small data; it may stop short of the optimum
+    #[cfg(feature = "bcd")]
+    Bcd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScaleName {
     None,
     Maxabs,
@@ -134,15 +146,15 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
 
     let choosing = Instant::now();
     let choice = args.choose(&data, weights.as_deref(), seed, output)?;
-    let problem = choice.problem;
+    let spec = choice.spec;
     let seconds_tune = choosing.elapsed().as_secs_f64();
     let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
     let start = initial.as_ref().map(|model| model.start(has_intercept));
     let solving = Instant::now();
-    let mut trained = problem.fit(&data, weights.as_deref(), start, output)?;
+    let trained = fit(&spec, &data, weights.as_deref(), start, output)?;
     let seconds_solve = solving.elapsed().as_secs_f64();
 
-    let saved = saved_model(args, &problem, &trained, &data, &sides)?;
+    let saved = saved_model(args, &spec, &trained, &data, &sides)?;
     let scores = saved.model.scores(data.rows())?;
     let (train_auc, train_ci95) = auc_of(&scores, &data, weights.as_deref())?;
     let test_auc = test
@@ -153,20 +165,20 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         .model
         .as_deref()
         .map_or(Ok(()), |path| saved.save(path));
-    warn(&trained, &problem, (&data, weights.as_deref()), output);
+    warn(&trained, &spec, (&data, weights.as_deref()), output);
     let report = Report {
-        algorithm: name_of(args.algorithm),
+        algorithm: args.algorithm.name().to_string(),
         solver: (args.algorithm == Algorithm::BaUbauc).then(|| name_of(args.solver)),
         n: data.rows().len(),
         n_pos: data.n_pos(),
         n_neg: data.n_neg(),
         d: data.rows().cols(),
         classes: data.class_names().clone(),
-        beta: args.algorithm.is_ubauc().then_some(problem.beta),
-        gamma: (!args.algorithm.is_rival()).then_some(problem.gamma),
-        own: (args.algorithm.is_rival()).then(|| problem.parameters()),
-        least_squares: (args.algorithm.is_ubauc()).then(|| kind(problem.least_squares).to_string()),
-        scale: name_of(args.scale_name()),
+        beta: spec.beta(),
+        gamma: spec.gamma(),
+        own: (args.algorithm.is_rival()).then(|| spec.parameters()),
+        least_squares: spec.least_squares().map(|of| kind(of).to_string()),
+        scale: spec.scale().name().to_string(),
         intercept: trained.intercept,
         objective: trained.objective,
         dual: trained.dual,
@@ -177,14 +189,17 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         newton: trained.newton,
         rounds: trained.rounds,
         passes: trained.passes,
-        online: (trained.eta0).map(|eta0| args.online.report(&problem.online, eta0)),
-        stop: trained.stop,
+        online: match (&spec, trained.eta0) {
+            (Spec::OlUbauc(spec), Some(eta0)) => Some(args.online.report(spec, eta0)),
+            _ => None,
+        },
+        stop: trained.stop.name(),
         train_auc,
         train_ci95,
         test_auc,
         model: args.model.clone().filter(|_| written.is_ok()),
         verdict: choice.verdict,
-        trace: trained.trace.take().filter(|_| args.trace),
+        trace: args.trace.then_some(trained.trace),
         seconds: Seconds {
             read: seconds_read,
             tune: choice.searched.then_some(seconds_tune),
@@ -204,7 +219,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
 
 /// What is fitted, and how it was come by.
 struct Choice {
-    problem: Problem,
+    spec: Spec,
     /// By a search, which took time.
     searched: bool,
     verdict: Option<Verdict>,
@@ -252,11 +267,13 @@ impl TrainArgs {
             least_squares: self.least_squares(),
         };
         if self.algorithm != Algorithm::BaUbauc {
-            let problem = self.problem(typed.or_default(), seed);
-            let found = complete(problem, data, seed, output).with_context(in_file)?;
+            let spec = self.spec(typed.or_default(), seed);
+            let mut given = self.rivals.given();
+            given.extend(self.online.radius.map(|_| "radius"));
+            let found = complete(spec, &given, data, seed, output).with_context(in_file)?;
             return Ok(Choice {
                 searched: found.is_some(),
-                problem: found.unwrap_or(problem),
+                spec: found.unwrap_or(spec),
                 verdict: None,
             });
         }
@@ -264,25 +281,72 @@ impl TrainArgs {
         let (chosen, verdict) =
             choose_parameters(typed, data, weights, how, output).with_context(in_file)?;
         Ok(Choice {
-            problem: self.problem(chosen, seed),
+            spec: self.spec(chosen, seed),
             searched: verdict.is_some(),
             verdict,
         })
     }
 
-    fn problem(&self, chosen: Chosen, seed: u64) -> Problem {
-        Problem {
-            algorithm: self.algorithm,
-            solver: self.solver,
-            beta: chosen.beta,
-            gamma: chosen.gamma,
-            least_squares: chosen.least_squares,
-            intercept: self.intercept.intercept(),
-            scale: self.scale(),
-            tolerance: self.tolerance,
-            max_newton: self.max_newton,
-            online: self.online.online(seed),
-            own: self.rivals.own(),
+    fn spec(&self, chosen: Chosen, seed: u64) -> Spec {
+        let mut spec = Spec::new(self.algorithm);
+        match &mut spec {
+            Spec::BaUbauc(spec) => {
+                spec.params = BaUbaucParams {
+                    beta: chosen.beta,
+                    gamma: chosen.gamma,
+                    least_squares: chosen.least_squares,
+                    intercept: self.intercept.intercept(),
+                    max_newton: self.max_newton.unwrap_or(spec.params.max_newton),
+                    ..spec.params
+                };
+                spec.solver = self.solver();
+            }
+            Spec::OlUbauc(spec) => {
+                spec.params = OlUbaucParams {
+                    beta: chosen.beta,
+                    gamma: chosen.gamma,
+                    least_squares: chosen.least_squares,
+                    intercept: self.intercept.intercept(),
+                    ..self.online.steps()
+                };
+                spec.finds_eta0 = self.online.eta0.is_none();
+            }
+            Spec::Logistic(spec) => {
+                spec.params.gamma = chosen.gamma;
+                spec.params.max_newton = self.max_newton.unwrap_or(spec.params.max_newton);
+            }
+            Spec::SvmOr(spec) => {
+                spec.params.max_rounds = self.max_newton.unwrap_or(spec.params.max_rounds);
+            }
+            Spec::Solam(spec) => {
+                spec.params.radius = self.online.radius.unwrap_or(spec.params.radius);
+            }
+            Spec::Opauc(_) | Spec::OamSeq(_) | Spec::OamGra(_) | Spec::Svm(_) => {}
+        }
+        self.rivals.apply(&mut spec);
+        if let Some(tolerance) = self.tolerance {
+            spec.set("tolerance", tolerance);
+        }
+        if let Some(passes) = self.online.passes {
+            spec.set_passes(passes);
+        }
+        if let Some(passes) = spec.passes_mut() {
+            passes.shuffle = !self.online.no_shuffle;
+        }
+        spec.set_seed(seed);
+        spec.set_scale(self.scale());
+        spec
+    }
+
+    fn solver(&self) -> Solver {
+        match self.solver {
+            SolverName::Newton => Solver::Newton,
+            #[cfg(feature = "bcd")]
+            SolverName::Bcd => {
+                let default = ubauc::solver::ba_ubauc::bcd::BcdParams::default();
+                let max_rounds = self.max_newton.unwrap_or(default.max_rounds);
+                Solver::Bcd { max_rounds }
+            }
         }
     }
 }
@@ -313,7 +377,7 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         gamma: args.gamma,
         least_squares: None,
     };
-    args.problem(typed.or_default(), seed).check()?;
+    args.spec(typed.or_default(), seed).check()?;
     let Some(path) = &args.model else {
         return Ok(());
     };

@@ -241,7 +241,7 @@ impl Stream<'_> {
             objective: fit.objective,
             proof: None,
             n_iter: fit.passes,
-            stop: fit.stop.name(),
+            stop: ubauc::algorithm::Stop::from(fit.stop).name(),
             trace,
         })
     }
@@ -273,7 +273,7 @@ fn fit_svm_or(
         objective: fit.objective,
         proof: Some([fit.dual, fit.gap]),
         n_iter: fit.rounds,
-        stop: fit.stop.name(),
+        stop: ubauc::algorithm::Stop::from(fit.stop).name(),
         trace,
     })
 }

@@ -10,6 +10,7 @@
 //! | [`features`] | raw rows → the features that weights belong to; part of a model |
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
 //! | [`solver`] | how it is minimised |
+//! | [`algorithm`] | every algorithm by name, its parameters, and one function that fits any of them |
 //! | [`tune`] | β and γ by cross-validated AUC |
 //! | [`model`], [`model_file`] | what results: a scorer of raw rows; and its file |
 //! | [`container`] | the binary format of messages, states and checkpoints |
@@ -18,6 +19,7 @@
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
 
+pub mod algorithm;
 pub mod atomic;
 pub mod calibrate;
 pub mod checksum;

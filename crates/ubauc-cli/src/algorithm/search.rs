@@ -1,4 +1,4 @@
-//! The best of several problems by AUC on examples that none of them has learned from.
+//! The best of several specs by AUC on examples that none of them has learned from.
 
 use anyhow::{Context, Result, bail};
 use ubauc::data::dataset::Dataset;
@@ -6,8 +6,9 @@ use ubauc::data::split::hold_out;
 use ubauc::metrics::auc;
 use ubauc::tune::has_collapsed;
 
-use super::{Algorithm, Problem};
-use crate::names::name_of;
+use ubauc::algorithm::{Spec, Stop};
+
+use super::fit;
 use crate::output::Output;
 use crate::progress::{Counted, FITS};
 use crate::side_by_side::side_by_side;
@@ -22,7 +23,7 @@ pub(crate) struct Best {
     pub(crate) judged: Judged,
 }
 
-/// What a problem led to.
+/// What a spec led to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judged {
     /// On the examples held out.
@@ -33,17 +34,17 @@ pub(crate) struct Judged {
     pub(crate) converged: bool,
 }
 
-/// Fits every problem to `train` and takes the one of the highest AUC on `held_out`, the first of those that are equal.
-/// A problem whose steps diverge is out, and one whose model collapses wins against nothing else. `tell` hears of every
+/// Fits every spec to `train` and takes the one of the highest AUC on `held_out`, the first of those that are equal.
+/// One whose steps diverge is out, and one whose model collapses wins against nothing else. `tell` hears of every
 /// fit that is done.
 pub(crate) fn best_of(
-    problems: &[Problem],
+    specs: &[Spec],
     train: &Dataset,
     held_out: &Dataset,
     tell: impl Fn() + Sync,
 ) -> Result<Best> {
-    let found = side_by_side(problems, |problem| {
-        let found = judged(problem, train, held_out);
+    let found = side_by_side(specs, |spec| {
+        let found = judged(spec, train, held_out);
         tell();
         found
     });
@@ -61,16 +62,12 @@ pub(crate) fn best_of(
 }
 
 /// How well `held_out` is ordered by what is learned from `train`; none if the steps diverge.
-pub(crate) fn judged(
-    problem: &Problem,
-    train: &Dataset,
-    held_out: &Dataset,
-) -> Result<Option<Judged>> {
+pub(crate) fn judged(spec: &Spec, train: &Dataset, held_out: &Dataset) -> Result<Option<Judged>> {
     let silent = Output {
         json: false,
         quiet: true,
     };
-    let trained = match problem.fit(train, None, None, silent) {
+    let trained = match fit(spec, train, None, None, silent) {
         Ok(trained) => trained,
         Err(error) if diverged(&error) => return Ok(None),
         Err(error) => return Err(error),
@@ -87,7 +84,7 @@ pub(crate) fn judged(
         collapsed: trained
             .tied
             .is_some_and(|tied| has_collapsed(train, None, tied)),
-        converged: problem.algorithm.is_online() || trained.stop == "converged",
+        converged: spec.algorithm().is_online() || trained.stop == Stop::Converged,
     }))
 }
 
@@ -99,18 +96,20 @@ fn diverged(error: &anyhow::Error) -> bool {
     error.chain().any(of_library)
 }
 
-/// What a rival needs and was not given, by a short search: a fifth of the examples is held out. None if it has all.
+/// What a rival needs and is not `given`, by a short search: a fifth of the examples is held out. None if it has all.
 pub(crate) fn complete(
-    problem: Problem,
+    spec: Spec,
+    given: &[&str],
     data: &Dataset,
     seed: u64,
     output: Output,
-) -> Result<Option<Problem>> {
-    let missing = problem.missing();
+) -> Result<Option<Spec>> {
+    let mut missing = spec.searched();
+    missing.retain(|(name, _)| !given.contains(name));
     if missing.is_empty() {
         return Ok(None);
     }
-    let grid = product(problem, &missing)?;
+    let grid = product(spec, &missing)?;
     let held_out = hold_out(data.positive(), HELD_OUT, seed).with_context(|| {
         let names: Vec<String> = missing
             .iter()
@@ -143,56 +142,22 @@ pub(crate) fn complete(
 }
 
 /// Every combination of the values, the first name varying slowest.
-pub(crate) fn product<N: AsRef<str>>(
-    template: Problem,
-    lists: &[(N, Vec<f64>)],
-) -> Result<Vec<Problem>> {
+pub(crate) fn product<N: AsRef<str>>(template: Spec, lists: &[(N, Vec<f64>)]) -> Result<Vec<Spec>> {
     let mut grid = vec![template];
     for (name, values) in lists {
         let name = name.as_ref();
         let mut wider = Vec::with_capacity(grid.len() * values.len());
-        for problem in &grid {
+        for spec in &grid {
             for &value in values {
-                let mut problem = *problem;
-                if !problem.set(name, value) {
-                    let algorithm = name_of(problem.algorithm);
+                let mut spec = *spec;
+                if !spec.set(name, value) {
+                    let algorithm = spec.algorithm().name();
                     bail!("{algorithm} has no parameter '{name}' of value {value}");
                 }
-                wider.push(problem);
+                wider.push(spec);
             }
         }
         grid = wider;
     }
     Ok(grid)
-}
-
-impl Problem {
-    /// What is searched for, with the values that are tried, the more cautious first.
-    fn missing(&self) -> Vec<(&'static str, Vec<f64>)> {
-        let own = &self.own;
-        let radius = self.online.steps.radius;
-        let mut missing: Vec<(&'static str, Vec<f64>)> = Vec::new();
-        let mut want = |name, given: Option<f64>, values: &[f64]| {
-            if given.is_none() {
-                missing.push((name, values.to_vec()));
-            }
-        };
-        match self.algorithm {
-            Algorithm::Solam => {
-                want("zeta", own.zeta, &[0.1, 1.0, 10.0]);
-                want("radius", radius, &[1.0, 3.0, 10.0]);
-            }
-            Algorithm::Opauc => {
-                want("eta", own.eta, &[1e-3, 4e-3, 1.6e-2, 6.4e-2]);
-                want("lambda", own.lambda, &[1e-4, 1e-2]);
-            }
-            Algorithm::OamSeq | Algorithm::OamGra => {
-                want("C", own.c, &[1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]);
-            }
-            Algorithm::SvmOr => want("C", own.c, &[1.0, 10.0, 100.0, 1000.0]),
-            Algorithm::Svm => want("C", own.c, &[1e-3, 1e-2, 1e-1, 1.0]),
-            Algorithm::BaUbauc | Algorithm::OlUbauc | Algorithm::Logistic => {}
-        }
-        missing
-    }
 }

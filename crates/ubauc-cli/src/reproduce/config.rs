@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use ubauc::algorithm::{Algorithm, Spec};
 use ubauc::data::scale::Scale;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ol_ubauc::Step;
 
-use crate::algorithm::{Algorithm, Problem, product};
+use crate::algorithm::product;
 use crate::data::catalogue::DataSet;
 
 /// One file of `experiments/`.
@@ -158,7 +158,7 @@ impl Config {
                 bail!("two columns are called '{}'", column.name);
             }
             column
-                .problems(&self.protocol, self.protocol.scale)
+                .specs(&self.protocol, self.protocol.scale)
                 .with_context(|| format!("column '{}'", column.name))?;
         }
         Ok(())
@@ -198,10 +198,8 @@ impl Set {
 
 impl Column {
     pub(super) fn algorithm(&self) -> Result<Algorithm> {
-        match Algorithm::from_str(&self.algorithm, false) {
-            Ok(algorithm) => Ok(algorithm),
-            Err(_) => bail!("no algorithm '{}'", self.algorithm),
-        }
+        Algorithm::named(&self.algorithm)
+            .with_context(|| format!("no algorithm '{}'", self.algorithm))
     }
 
     /// Its passes and the number of its choices, for those who compare.
@@ -216,32 +214,41 @@ impl Column {
     }
 
     /// Every combination of its grid, each checked.
-    pub(super) fn problems(&self, protocol: &Protocol, scale: ScaleName) -> Result<Vec<Problem>> {
-        let mut template = Problem::new(self.algorithm()?);
-        // The paper's Eq. (8).
-        template.intercept = false;
-        template.scale = match scale {
+    pub(super) fn specs(&self, protocol: &Protocol, scale: ScaleName) -> Result<Vec<Spec>> {
+        let mut template = Spec::new(self.algorithm()?);
+        template.set_scale(match scale {
             ScaleName::None => Scale::None,
             ScaleName::Maxabs => Scale::MaxAbs,
             ScaleName::Standard => Scale::Standard,
-        };
-        template.least_squares = match self.least_squares {
+        });
+        template.set_seed(protocol.seed);
+        let least_squares = match self.least_squares {
             LeastSquaresOf::Plain => LeastSquares::Plain,
             LeastSquaresOf::Balanced => LeastSquares::Balanced,
         };
-        template.online.seed = protocol.seed;
-        if self.literal {
-            if template.algorithm != Algorithm::OlUbauc {
-                bail!("'literal' is for ol-ubauc");
+        // Without an intercept it is the paper's Eq. (8).
+        match &mut template {
+            Spec::BaUbauc(spec) => {
+                spec.params.least_squares = least_squares;
+                spec.params.intercept = false;
             }
-            template.online.steps.step = Step::Sgd;
-            template.online.steps.average = None;
+            Spec::OlUbauc(spec) => {
+                spec.params.least_squares = least_squares;
+                spec.params.intercept = false;
+                if self.literal {
+                    spec.params.step = Step::Sgd;
+                    spec.params.average = None;
+                }
+            }
+            Spec::OamSeq(spec) | Spec::OamGra(spec) => spec.average = self.average,
+            Spec::Solam(_) | Spec::Opauc(_) | Spec::SvmOr(_) | Spec::Svm(_) | Spec::Logistic(_) => {
+            }
         }
-        if self.average {
-            if !matches!(template.algorithm, Algorithm::OamSeq | Algorithm::OamGra) {
-                bail!("'average' is for oam-seq and oam-gra");
-            }
-            template.own.average = true;
+        if self.literal && template.algorithm() != Algorithm::OlUbauc {
+            bail!("'literal' is for ol-ubauc");
+        }
+        if self.average && !matches!(template, Spec::OamSeq(_) | Spec::OamGra(_)) {
+            bail!("'average' is for oam-seq and oam-gra");
         }
         let fixed = self.fixed.iter().map(|(name, value)| (name, vec![*value]));
         let lists: Vec<(&String, Vec<f64>)> = fixed
@@ -254,9 +261,9 @@ impl Column {
         if let Some((name, _)) = lists.iter().find(|(_, values)| values.is_empty()) {
             bail!("'{name}' has no values");
         }
-        let problems = product(template, &lists)?;
-        problems.iter().try_for_each(Problem::check)?;
-        Ok(problems)
+        let specs = product(template, &lists)?;
+        specs.iter().try_for_each(Spec::check)?;
+        Ok(specs)
     }
 }
 

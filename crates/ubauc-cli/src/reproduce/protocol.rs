@@ -16,13 +16,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use ubauc::algorithm::Spec;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::split::{folds, hold_out, subset};
 
 use super::config::{Column, Protocol, ScaleName, Set};
 use super::sets::Split;
 use super::state::{Cell, Settings};
-use crate::algorithm::{Best, Judged, Problem, best_of, judged};
+use crate::algorithm::{Best, Judged, best_of, judged};
 use crate::output::Output;
 use crate::progress::Counted;
 use crate::side_by_side::side_by_side;
@@ -101,8 +102,8 @@ impl Task<'_> {
         Ok(fits as u64 * self.split.stored())
     }
 
-    fn grid(&self) -> Result<Vec<Problem>> {
-        self.column.problems(self.protocol, self.split.scale)
+    fn grid(&self) -> Result<Vec<Spec>> {
+        self.column.specs(self.protocol, self.split.scale)
     }
 
     fn name(&self) -> String {
@@ -110,7 +111,7 @@ impl Task<'_> {
     }
 
     /// The best of the grid, how it was judged, and how many were tried.
-    pub(super) fn choose(&self, watch: &Watch) -> Result<(Problem, Judged, usize)> {
+    pub(super) fn choose(&self, watch: &Watch) -> Result<(Spec, Judged, usize)> {
         let grid = self.grid()?;
         let (train, _) = &self.parts(0)?;
         let held_out = hold_out(
@@ -129,11 +130,11 @@ impl Task<'_> {
     /// A cell with its parameters chosen, and no runs.
     pub(super) fn search(&self, watch: &Watch) -> Result<Cell> {
         let started = Instant::now();
-        let (problem, judged, tried) = self.choose(watch)?;
+        let (spec, judged, tried) = self.choose(watch)?;
         Ok(Cell {
             settings: self.settings(),
             origins: Vec::new(),
-            parameters: named(&problem),
+            parameters: named(&spec),
             validation_auc: judged.auc,
             tried,
             auc: Vec::new(),
@@ -145,12 +146,12 @@ impl Task<'_> {
     /// Makes the next runs of a cell, as many as there are threads.
     pub(super) fn next_runs(&self, cell: &mut Cell, runs: usize, watch: &Watch) -> Result<()> {
         let started = Instant::now();
-        let problem = self.chosen(cell)?;
+        let spec = self.chosen(cell)?;
         let first = cell.auc.len();
         let last = runs.min(first + rayon::current_num_threads().max(1));
         let numbers: Vec<usize> = (first..last).collect();
         let found = side_by_side(&numbers, |&k| {
-            let found = self.run(problem, k);
+            let found = self.run(spec, k);
             watch.done(self.split.stored(), &self.name());
             found.with_context(|| format!("run {}", k + 1))
         });
@@ -163,15 +164,15 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// The problem of the grid with the parameters of the cell.
-    fn chosen(&self, cell: &Cell) -> Result<Problem> {
-        let same = |problem: &Problem| named(problem) == cell.parameters;
+    /// The spec of the grid with the parameters of the cell.
+    fn chosen(&self, cell: &Cell) -> Result<Spec> {
+        let same = |spec: &Spec| named(spec) == cell.parameters;
         let found = self.grid()?.into_iter().find(same);
         found.context("the parameters of the results are not in the grid; --fresh makes them anew")
     }
 
-    fn run(&self, mut problem: Problem, k: usize) -> Result<Judged> {
-        problem.online.seed = self.seed(k);
+    fn run(&self, mut spec: Spec, k: usize) -> Result<Judged> {
+        spec.set_seed(self.seed(k));
         let (train, test) = self.parts(k)?;
         let train = match &test {
             Cow::Borrowed(_) => {
@@ -180,7 +181,7 @@ impl Task<'_> {
             }
             Cow::Owned(_) => train,
         };
-        judged(&problem, &train, &test)?.context("the steps diverge")
+        judged(&spec, &train, &test)?.context("the steps diverge")
     }
 
     fn seed(&self, k: usize) -> u64 {
@@ -206,9 +207,9 @@ impl Task<'_> {
     }
 }
 
-/// The parameters of a problem, as they are kept.
-pub(super) fn named(problem: &Problem) -> BTreeMap<String, Value> {
-    let parameters = problem.parameters().into_iter();
+/// The parameters of a spec, as they are kept.
+pub(super) fn named(spec: &Spec) -> BTreeMap<String, Value> {
+    let parameters = spec.parameters().into_iter();
     parameters
         .map(|(name, value)| (name.to_string(), value))
         .collect()

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use ubauc::algorithm::Spec;
 use ubauc::data::dataset::Dataset;
 
 use super::config::{Column, Config, Set};
@@ -23,7 +24,6 @@ use super::sets::Split;
 use super::state::{Made, Settings, State};
 use super::table2::read_all;
 use super::{Asked, paper, publish};
-use crate::algorithm::Problem;
 use crate::output::Output;
 
 pub(super) const EXPERIMENT: &str = include_str!("../../../../experiments/table3.toml");
@@ -133,15 +133,15 @@ fn fill(
 
 /// Chooses, passes, times.
 fn measure(task: &Task<'_>, origin: usize, watch: &Watch) -> Result<Cell> {
-    let (problem, ..) = task.choose(watch)?;
+    let (spec, ..) = task.choose(watch)?;
     let Split { train, .. } = task.split;
     let most = task.column.most_passes.unwrap_or(MOST_PASSES);
-    let seconds_per_pass = median_pass(&problem, train)?;
-    let (seconds, passes, still) = until_still(&problem, train, most)?;
+    let seconds_per_pass = median_pass(&spec, train)?;
+    let (seconds, passes, still) = until_still(&spec, train, most)?;
     Ok(Cell {
         settings: task.settings(),
         origins: vec![origin],
-        parameters: named(&problem),
+        parameters: named(&spec),
         seconds_per_pass,
         seconds,
         passes,
@@ -149,9 +149,9 @@ fn measure(task: &Task<'_>, origin: usize, watch: &Watch) -> Result<Cell> {
     })
 }
 
-fn median_pass(problem: &Problem, train: &Dataset) -> Result<f64> {
-    let divisors = problem.divisors(train, None)?;
-    let learner = problem.passing(train, divisors.as_deref())?;
+fn median_pass(spec: &Spec, train: &Dataset) -> Result<f64> {
+    let divisors = spec.divisors(train, None)?;
+    let learner = spec.passing(train, divisors.as_deref())?;
     let mut learner = learner.context("only online learners make passes")?;
     let started = Instant::now();
     let mut taken = Vec::new();
@@ -165,9 +165,9 @@ fn median_pass(problem: &Problem, train: &Dataset) -> Result<f64> {
 }
 
 /// Seconds, passes, and whether it came to rest.
-fn until_still(problem: &Problem, train: &Dataset, most: usize) -> Result<(f64, usize, bool)> {
-    let divisors = problem.divisors(train, None)?;
-    let learner = problem.passing(train, divisors.as_deref())?;
+fn until_still(spec: &Spec, train: &Dataset, most: usize) -> Result<(f64, usize, bool)> {
+    let divisors = spec.divisors(train, None)?;
+    let learner = spec.passing(train, divisors.as_deref())?;
     let mut learner = learner.context("only online learners make passes")?;
     let (mut seconds, mut in_a_row) = (0.0, 0);
     let mut before: Option<f64> = None;

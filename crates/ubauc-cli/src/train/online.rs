@@ -4,9 +4,9 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use serde::Serialize;
+use ubauc::algorithm::OlUbauc;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 
-use crate::algorithm::Online;
 use crate::names::{ScheduleName, StepName, name_of};
 
 /// How the online learner goes about it; the names are those of `ubauc learn`.
@@ -49,7 +49,8 @@ impl OnlineArgs {
         self.schedule.unwrap_or(ScheduleName::Sqrt)
     }
 
-    pub(super) fn online(&self, seed: u64) -> Online {
+    /// The steps of ol-ubauc.
+    pub(super) fn steps(&self) -> OlUbaucParams {
         let default = OlUbaucParams::default();
         // The library counts the passes before the first that is averaged.
         let average = match self.average_from {
@@ -57,32 +58,26 @@ impl OnlineArgs {
             None if self.no_average => None,
             None => default.average,
         };
-        Online {
-            steps: OlUbaucParams {
-                step: self.step().into(),
-                rate: self.schedule().into(),
-                eta0: self.eta0.unwrap_or(default.eta0),
-                radius: self.radius,
-                average,
-                ..default
-            },
-            finds_eta0: self.eta0.is_none(),
-            passes: self.passes,
-            shuffles: !self.no_shuffle,
-            seed,
+        OlUbaucParams {
+            step: self.step().into(),
+            rate: self.schedule().into(),
+            eta0: self.eta0.unwrap_or(default.eta0),
+            radius: self.radius,
+            average,
+            ..default
         }
     }
 
     /// What was done, by the names of the options.
-    pub(super) fn report(&self, online: &Online, eta0: f64) -> OnlineReport {
+    pub(super) fn report(&self, spec: &OlUbauc, eta0: f64) -> OnlineReport {
         OnlineReport {
             eta0,
             step: name_of(self.step()),
             schedule: name_of(self.schedule()),
-            radius: online.steps.radius,
-            average_from: online.steps.average.map(|passes| passes + 1),
-            shuffle: online.shuffles,
-            seed: online.seed,
+            radius: spec.params.radius,
+            average_from: spec.params.average.map(|passes| passes + 1),
+            shuffle: spec.passes.shuffle,
+            seed: spec.passes.seed,
         }
     }
 }

@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use super::TrainArgs;
-use crate::algorithm::{Algorithm, Solver};
+use ubauc::algorithm::Algorithm;
+
+use super::SolverName;
 use crate::args::WrongUsage;
-use crate::names::name_of;
 
 use Algorithm::{BaUbauc, Logistic, OamGra, OamSeq, OlUbauc, Opauc, Solam, Svm, SvmOr};
 
@@ -17,7 +18,7 @@ impl TrainArgs {
         let not_rivals: &[Algorithm] = &[BaUbauc, OlUbauc, Logistic];
         let (online, own) = (&self.online, &self.rivals);
         let options: &[(&str, bool, &[Algorithm])] = &[
-            ("--solver", self.solver != Solver::Newton, &[BaUbauc]),
+            ("--solver", self.solver != SolverName::Newton, &[BaUbauc]),
             ("--beta", self.beta.is_some(), ours),
             ("--gamma", self.gamma.is_some(), not_rivals),
             ("--least-squares", self.least_squares.is_some(), ours),
@@ -57,12 +58,12 @@ impl TrainArgs {
         let foreign =
             |(_, typed, of): &&(&str, bool, &[Algorithm])| *typed && !of.contains(&self.algorithm);
         if let Some((option, _, of)) = options.iter().find(foreign) {
-            let names: Vec<String> = of.iter().map(|a| name_of(*a)).collect();
-            let algorithm = name_of(self.algorithm);
+            let names: Vec<String> = of.iter().map(|a| a.name().to_string()).collect();
+            let algorithm = self.algorithm.name();
             let what = format!("{option} is for {}, not for {algorithm}", listed(&names));
             return Err(WrongUsage(what).into());
         }
-        if self.solver != Solver::Newton && self.initial_model.is_some() {
+        if self.solver != SolverName::Newton && self.initial_model.is_some() {
             return Err(WrongUsage("--initial-model is for --solver newton".to_string()).into());
         }
         Ok(())

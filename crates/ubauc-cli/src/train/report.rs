@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
+use ubauc::algorithm::Trace;
 use ubauc::data::dataset::Dataset;
 use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::tune::Verdict;
 
 use super::online::OnlineReport;
-use crate::algorithm::Trace;
 use crate::output::{Facts, interval, number, thousands};
 
 #[derive(Serialize)]

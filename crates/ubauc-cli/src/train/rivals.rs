@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::algorithm::Own;
+use ubauc::algorithm::Spec;
 
 /// Parameters by the names of their papers.
 #[derive(Debug, Args)]
@@ -33,15 +33,35 @@ pub(super) struct RivalArgs {
 }
 
 impl RivalArgs {
-    pub(super) fn own(&self) -> Own {
-        Own {
-            zeta: self.zeta,
-            eta: self.eta,
-            lambda: self.lambda,
-            tau: self.tau,
-            c: self.c,
-            buffer: self.buffer,
-            average: self.average,
+    /// The names of those that were typed.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let typed = [
+            ("zeta", self.zeta.is_some()),
+            ("eta", self.eta.is_some()),
+            ("lambda", self.lambda.is_some()),
+            ("C", self.c.is_some()),
+        ];
+        let given = typed.into_iter().filter(|(_, typed)| *typed);
+        given.map(|(name, _)| name).collect()
+    }
+
+    /// Puts what was typed into the parameters.
+    pub(super) fn apply(&self, spec: &mut Spec) {
+        let counts = [("tau", self.tau), ("buffer", self.buffer)];
+        let counts = counts.map(|(name, n)| (name, n.map(|n| n as f64)));
+        let numbers = [
+            ("zeta", self.zeta),
+            ("eta", self.eta),
+            ("lambda", self.lambda),
+            ("C", self.c),
+        ];
+        for (name, value) in numbers.into_iter().chain(counts) {
+            if let Some(value) = value {
+                spec.set(name, value);
+            }
+        }
+        if let Spec::OamSeq(oam) | Spec::OamGra(oam) = spec {
+            oam.average = self.average;
         }
     }
 }

@@ -2,46 +2,45 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use ubauc::algorithm::{Algorithm, Outcome, Spec};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Choice;
 use ubauc::model::Model;
 use ubauc::model_file::{Certificate, Parameters, SavedModel};
 
 use super::{TrainArgs, midpoint};
-use crate::algorithm::{Algorithm, Problem, Trained};
 use crate::names::name_of;
 use crate::scoring::ClassSides;
 use crate::tune::kind;
 
 pub(super) fn saved_model(
     args: &TrainArgs,
-    problem: &Problem,
-    trained: &Trained,
+    spec: &Spec,
+    trained: &Outcome,
     data: &Dataset,
     sides: &ClassSides,
 ) -> Result<SavedModel> {
     let mut parameters = Parameters::new();
     let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
-    for (name, value) in problem.parameters() {
+    for (name, value) in spec.parameters() {
         set(name, value);
     }
-    set("scale", json!(name_of(args.scale_name())));
-    set("tolerance", json!(problem.tolerance()));
-    if args.algorithm.is_ubauc() {
-        set("least_squares", json!(kind(problem.least_squares)));
-        set("intercept", json!(problem.intercept));
+    set("scale", json!(spec.scale().name()));
+    set("tolerance", json!(spec.tolerance()));
+    if let Some(least_squares) = spec.least_squares() {
+        set("least_squares", json!(kind(least_squares)));
+        set("intercept", json!(spec.intercept()));
     }
     if args.algorithm == Algorithm::BaUbauc {
         set("solver", json!(name_of(args.solver)));
     }
-    if args.algorithm.is_online() {
-        let passes = problem.online.passes;
-        set("passes", json!(passes.unwrap_or(args.algorithm.passes())));
-        set("shuffle", json!(problem.online.shuffles));
-        set("seed", json!(problem.online.seed));
+    if let Some(passes) = spec.passes() {
+        set("passes", json!(passes.passes));
+        set("shuffle", json!(passes.shuffle));
+        set("seed", json!(passes.seed));
     }
-    if let Some(eta0) = trained.eta0 {
-        let online = json!(args.online.report(&problem.online, eta0));
+    if let (Some(eta0), Spec::OlUbauc(spec)) = (trained.eta0, spec) {
+        let online = json!(args.online.report(spec, eta0));
         for (name, value) in online.as_object().into_iter().flatten() {
             set(name, value.clone());
         }
@@ -57,7 +56,7 @@ pub(super) fn saved_model(
         objective: Some(trained.objective),
         dual: trained.dual,
         gap: trained.gap,
-        stop: Some(trained.stop.to_string()),
+        stop: Some(trained.stop.name().to_string()),
         lambda: trained.lambda,
         tied: trained.tied.map(|n| n as u64),
         n: data.rows().len() as u64,
@@ -75,6 +74,6 @@ pub(super) fn saved_model(
         names: data.names().to_vec(),
         ..Model::default()
     };
-    let algorithm = name_of(args.algorithm);
-    Ok(SavedModel::new(model, &algorithm, parameters, certificate)?)
+    let algorithm = spec.algorithm().name();
+    Ok(SavedModel::new(model, algorithm, parameters, certificate)?)
 }

@@ -1,15 +1,15 @@
 //! What `ubauc train` says besides its report.
 
+use ubauc::algorithm::{Algorithm, Outcome, Spec, Stop, Trace};
 use ubauc::data::dataset::Dataset;
 use ubauc::tune::has_collapsed;
 
-use crate::algorithm::{Algorithm, Problem, Trace, Trained};
 use crate::output::{Output, thousands};
 
 /// What a user should do something about.
 pub(super) fn warn(
-    trained: &Trained,
-    problem: &Problem,
+    trained: &Outcome,
+    spec: &Spec,
     (data, weights): (&Dataset, Option<&[f64]>),
     output: Output,
 ) {
@@ -17,7 +17,7 @@ pub(super) fn warn(
         Some(weights) => weights.iter().filter(|s| **s > 0.0).count(),
         None => data.rows().len(),
     };
-    let cure = match problem.algorithm {
+    let cure = match spec.algorithm() {
         Algorithm::BaUbauc => "a larger --beta or a smaller --gamma lets",
         Algorithm::OlUbauc => "a larger --eta0 or --beta, or a smaller --gamma may let",
         Algorithm::Logistic => "a smaller --gamma may let",
@@ -32,7 +32,7 @@ pub(super) fn warn(
             "warning: all weights are 0: every example has the same score and AUC is 0.5; {cure} \
              the features speak"
         ));
-    } else if svm_says_nothing(trained, problem, data) {
+    } else if svm_says_nothing(trained, spec, data) {
         output.note(format!(
             "warning: all weights are 0 to within the tolerance: no weights have a smaller sum of \
              losses than one answer for all, as happens where few examples of one class overlap \
@@ -49,29 +49,29 @@ pub(super) fn warn(
             "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \
              collapsed; a larger {} keeps their scores apart",
             thousands(tied as u64),
-            match problem.algorithm {
+            match spec.algorithm() {
                 Algorithm::OlUbauc => "--beta or --eta0",
                 _ => "--beta",
             }
         ));
     }
-    warn_of_stop(trained, problem, output);
+    warn_of_stop(trained, spec, output);
 }
 
 /// Why it stopped, unless that is what was asked for.
-fn warn_of_stop(trained: &Trained, problem: &Problem, output: Output) {
+fn warn_of_stop(trained: &Outcome, spec: &Spec, output: Output) {
     match trained.stop {
-        "converged" => {}
+        Stop::Converged => {}
         // One pass is what was asked for.
-        "max_passes" if problem.algorithm.is_rival() && problem.algorithm.is_online() => {}
-        "still" if problem.algorithm.is_rival() => output.note(
+        Stop::MaxPasses if spec.algorithm().is_rival() && spec.algorithm().is_online() => {}
+        Stop::Still if spec.algorithm().is_rival() => output.note(
             "note: the objective stands still from pass to pass; that is no proof of a minimum",
         ),
-        "still" => output.note(
+        Stop::Still => output.note(
             "note: the objective stands still from pass to pass; that is no proof of a minimum, \
              --algorithm ba-ubauc has one",
         ),
-        "max_passes" if problem.algorithm == Algorithm::OlUbauc => {
+        Stop::MaxPasses if spec.algorithm() == Algorithm::OlUbauc => {
             let changed = last_change(trained).map_or(String::new(), |change| {
                 format!("; the last changed the objective by {change:.1e} of itself")
             });
@@ -80,28 +80,30 @@ fn warn_of_stop(trained: &Trained, problem: &Problem, output: Output) {
                  proof"
             ));
         }
-        "unproved" => output.note(
+        Stop::Unproved => output.note(
             "warning: the gap is an estimate, not a proof: with gamma = 0 features may depend on \
              each other, which a small --gamma mends; and where values are huge beside their \
              variation rounding hides it, which taking their mean off mends",
         ),
-        stop if trained.rounds.is_some() && problem.algorithm == Algorithm::BaUbauc => {
+        stop if trained.rounds.is_some() && spec.algorithm() == Algorithm::BaUbauc => {
             output.note(format!(
-                "warning: not converged ({stop}): block descent may stop short of the optimum; \
-             --solver newton does not"
+                "warning: not converged ({}): block descent may stop short of the optimum; \
+             --solver newton does not",
+                stop.name()
             ))
         }
         stop => output.note(format!(
-            "warning: not converged ({stop}): the gap is {}, asked for was {:e}; {}, scale the \
+            "warning: not converged ({}): the gap is {}, asked for was {:e}; {}, scale the \
              features (--scale maxabs) or ask for a larger --tolerance",
+            stop.name(),
             trained
                 .gap
                 .map_or("unknown".to_string(), |g| format!("{g:.1e}")),
-            problem.tolerance(),
-            match (problem.algorithm, stop) {
+            spec.tolerance(),
+            match (spec.algorithm(), stop) {
                 (Algorithm::Svm, _) => "allow more passes (--passes)",
                 // Rounding leaves nothing to gain by more steps.
-                (Algorithm::BaUbauc, "stalled") =>
+                (Algorithm::BaUbauc, Stop::Stalled) =>
                     "where the mean of a feature dwarfs its variation, take it off (the intercept \
                      does, of dense features; --no-intercept leaves it out)",
                 _ => "allow more steps (--max-newton)",
@@ -112,23 +114,20 @@ fn warn_of_stop(trained: &Trained, problem: &Problem, output: Output) {
 
 /// Whether the SVM is no better than w = 0 with the best b, which is C(N⁺ − N⁻) cut to [−1, 1], by more than its
 /// tolerance.
-fn svm_says_nothing(trained: &Trained, problem: &Problem, data: &Dataset) -> bool {
-    let Some(c) = problem
-        .own
-        .c
-        .filter(|_| problem.algorithm == Algorithm::Svm)
-    else {
+fn svm_says_nothing(trained: &Outcome, spec: &Spec, data: &Dataset) -> bool {
+    let Spec::Svm(svm) = spec else {
         return false;
     };
+    let c = svm.params.c;
     let (n_pos, n_neg) = (data.n_pos() as f64, data.n_neg() as f64);
     let b = (c * (n_pos - n_neg)).clamp(-1.0, 1.0);
     let of_none = 0.5 * b * b + c * (n_pos * (1.0 - b) + n_neg * (1.0 + b));
-    trained.objective >= of_none * (1.0 - problem.tolerance())
+    trained.objective >= of_none * (1.0 - spec.tolerance())
 }
 
 /// By which share of itself the objective changed in the last pass, if there were two.
-fn last_change(trained: &Trained) -> Option<f64> {
-    let Some(Trace::Passes(points)) = &trained.trace else {
+fn last_change(trained: &Outcome) -> Option<f64> {
+    let Trace::Passes(points) = &trained.trace else {
         return None;
     };
     let [.., before, last] = points.as_slice() else {

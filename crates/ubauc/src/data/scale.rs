@@ -25,7 +25,8 @@ use crate::data::rows::{Row, Rows};
 use crate::{Error, Result};
 
 /// How features are scaled before training; fitted on the training rows only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// As they are.
     #[default]
@@ -86,6 +87,15 @@ impl Range {
 }
 
 impl Scale {
+    /// As it is typed and written to files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scale::None => "none",
+            Scale::MaxAbs => "maxabs",
+            Scale::Standard => "standard",
+        }
+    }
+
     /// The divisors of [`Scale::divisors`]; none where nothing is divided.
     pub fn optional_divisors(
         self,

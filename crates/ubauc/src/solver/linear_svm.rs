@@ -31,7 +31,7 @@ use std::borrow::Cow;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::given::check_rows_given;
 use super::ordered::{Affine, copied};
@@ -46,9 +46,11 @@ const FIRST_STILL: f64 = 1.0;
 const STRICTER: f64 = 0.3;
 
 /// What to fit, and how well.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SvmParams {
     /// C > 0, the weight of one example.
+    #[serde(rename = "C")]
     pub c: f64,
     /// On P − D, as a share of P.
     pub tolerance: f64,

@@ -20,6 +20,8 @@
 
 mod rows;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::dataset::Dataset;
 use crate::data::scale::check_weights;
 use crate::solver::centred::offset;
@@ -39,7 +41,8 @@ const TYPICAL_CG: f64 = 100.0;
 const MAX_CG: usize = 1000;
 
 /// What to fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct LogisticParams {
     /// γ ≥ 0; without it separable data have no optimum.
     pub gamma: f64,

@@ -35,7 +35,8 @@ use crate::solver::weights::Weights;
 use crate::{Error, Result};
 
 /// How far a step goes, and how far all steps may lead.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SolamParams {
     /// ζ > 0 of the step ζ/√t.
     pub zeta: f64,

@@ -29,6 +29,8 @@ mod pairs;
 mod planes;
 mod products;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
 use crate::solver::given::check_rows_given;
@@ -48,9 +50,11 @@ const ROUNDING: f64 = 1e-14;
 const MAX_IDLE: usize = 20;
 
 /// What to fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SvmOrParams {
     /// C > 0.
+    #[serde(rename = "C")]
     pub c: f64,
     /// Stop at this relative gap, (P − D)/P.
     pub tolerance: f64,
@@ -93,7 +97,7 @@ impl SvmOrParams {
 }
 
 /// Why the solver stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The relative gap is within the tolerance: proved.
@@ -104,19 +108,18 @@ pub enum Stop {
     Stalled,
 }
 
-impl Stop {
-    /// As files and reports have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stop::Converged => "converged",
-            Stop::MaxRounds => "max_rounds",
-            Stop::Stalled => "stalled",
+impl From<Stop> for crate::algorithm::Stop {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Converged => Self::Converged,
+            Stop::MaxRounds => Self::MaxRounds,
+            Stop::Stalled => Self::Stalled,
         }
     }
 }
 
 /// One round, for whoever watches.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RoundPoint {
     /// From 1.
     pub round: usize,

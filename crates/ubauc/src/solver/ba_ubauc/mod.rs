@@ -41,6 +41,8 @@ pub mod path;
 mod prox;
 mod rounding;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
 use crate::objective::ubauc::{LeastSquares, Objective};
@@ -52,7 +54,8 @@ use newton::System;
 use rounding::Drift;
 
 /// What to minimise, and how well.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BaUbaucParams {
     /// β > 0, the weight of the least squares.
     pub beta: f64,
@@ -107,7 +110,7 @@ impl BaUbaucParams {
 }
 
 /// Why the solver stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The relative gap is within the tolerance: proved.
@@ -134,7 +137,7 @@ impl Stop {
 }
 
 /// One step, for whoever watches.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct TracePoint {
     /// Newton steps so far.
     pub newton: usize,

@@ -87,6 +87,7 @@ pub enum Rate {
 
 /// What to minimise, and by which steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct OlUbaucParams {
     /// β > 0, the weight of the least squares.
     pub beta: f64,

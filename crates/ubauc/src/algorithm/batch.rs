@@ -1,0 +1,209 @@
+//! The batch algorithms: from a spec to the solver, and back.
+
+use super::{BaUbauc, FitInputs, Logistic, Outcome, Progress, Solver, Stop, Svm, SvmOr, Trace};
+use crate::Result;
+use crate::data::dataset::Dataset;
+use crate::objective::univariate::l_tilde_min;
+use crate::solver::ba_ubauc::{self, Given, TracePoint};
+use crate::solver::svm_or::{RoundPoint, SvmOrGiven};
+use crate::solver::{linear_svm, logistic as logistic_solver, svm_or as svm_or_solver};
+
+pub(super) fn ba_ubauc(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    spec: &BaUbauc,
+) -> Result<Outcome> {
+    match spec.solver {
+        Solver::Newton => {}
+        #[cfg(feature = "bcd")]
+        Solver::Bcd { max_rounds } => return bcd(data, inputs, divisors, spec, max_rounds),
+    }
+    let progress = |point: &TracePoint| {
+        if let Some(progress) = inputs.progress {
+            progress(&Progress::Newton(*point));
+        }
+    };
+    let given = Given {
+        weights: inputs.weights,
+        divisors,
+        start: inputs.start.map(|start| start.weights),
+        progress: Some(&progress),
+    };
+    let fit = ba_ubauc::fit(data, &given, &spec.params)?;
+    Ok(Outcome {
+        lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
+        weights: fit.weights,
+        intercept: fit.intercept,
+        objective: fit.objective,
+        dual: fit.dual,
+        gap: fit.gap,
+        tied: Some(fit.tied),
+        newton: Some(fit.newton),
+        rounds: None,
+        passes: None,
+        eta0: None,
+        stop: match fit.stop {
+            ba_ubauc::Stop::Converged => Stop::Converged,
+            ba_ubauc::Stop::Unproved => Stop::Unproved,
+            ba_ubauc::Stop::Stalled => Stop::Stalled,
+            ba_ubauc::Stop::MaxNewton => Stop::MaxNewton,
+        },
+        trace: Trace::Newton(fit.trace),
+    })
+}
+
+#[cfg(feature = "bcd")]
+fn bcd(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    spec: &BaUbauc,
+    max_rounds: usize,
+) -> Result<Outcome> {
+    use crate::solver::ba_ubauc::bcd::{self, BcdParams, BcdStop};
+    let params = BcdParams {
+        beta: spec.params.beta,
+        gamma: spec.params.gamma,
+        least_squares: spec.params.least_squares,
+        intercept: spec.params.intercept,
+        max_rounds,
+        tolerance: spec.params.tolerance,
+    };
+    let mut fit = match divisors {
+        None => bcd::fit(data, inputs.weights, &params)?,
+        Some(divisors) => bcd::fit(&divided(data, divisors)?, inputs.weights, &params)?,
+    };
+    for (w, r) in fit.weights.iter_mut().zip(divisors.unwrap_or_default()) {
+        *w /= r;
+    }
+    Ok(Outcome {
+        lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
+        weights: fit.weights,
+        intercept: fit.intercept,
+        objective: fit.objective,
+        dual: Some(fit.dual),
+        gap: Some(fit.gap),
+        tied: None,
+        newton: None,
+        rounds: Some(fit.rounds),
+        passes: None,
+        eta0: None,
+        stop: match fit.stop {
+            BcdStop::Converged => Stop::Converged,
+            BcdStop::MaxRounds => Stop::MaxRounds,
+            BcdStop::Unsolved => Stop::Unsolved,
+            BcdStop::Stalled => Stop::Stalled,
+        },
+        trace: Trace::Rounds(fit.trace),
+    })
+}
+
+/// The data with every feature divided, for a solver that does not do it itself.
+#[cfg(feature = "bcd")]
+fn divided(data: &Dataset, divisors: &[f64]) -> Result<Dataset> {
+    use crate::data::labels::Binary;
+    use crate::data::rows::{Csr, Rows};
+    let rows = data.rows();
+    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..rows.len() {
+        for (j, x) in rows.row(i).entries().filter(|(_, x)| *x != 0.0) {
+            indices.push(j as u32);
+            values.push(x / divisors[j]);
+        }
+        starts.push(indices.len());
+    }
+    let csr = Csr::new(starts, indices, values, rows.cols())?;
+    let labels = Binary {
+        positive: data.positive().to_vec(),
+        n_pos: data.n_pos(),
+        n_neg: data.n_neg(),
+        names: data.class_names().clone(),
+    };
+    Dataset::new(Rows::smaller(csr), labels, Vec::new())
+}
+
+pub(super) fn svm_or(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    spec: &SvmOr,
+) -> Result<Outcome> {
+    let progress = |point: &RoundPoint| {
+        if let Some(progress) = inputs.progress {
+            progress(&Progress::Round(*point));
+        }
+    };
+    let given = SvmOrGiven {
+        divisors,
+        progress: Some(&progress),
+    };
+    let fit = svm_or_solver::fit(data, &given, &spec.params)?;
+    Ok(Outcome {
+        lambda: Some(l_tilde_min(&fit.scores, data.positive())?.lambda),
+        weights: fit.weights,
+        intercept: 0.0,
+        objective: fit.objective,
+        dual: Some(fit.dual),
+        gap: Some(fit.gap),
+        tied: None,
+        newton: None,
+        rounds: Some(fit.rounds),
+        passes: None,
+        eta0: None,
+        stop: fit.stop.into(),
+        trace: Trace::Bundle(fit.trace),
+    })
+}
+
+pub(super) fn svm(data: &Dataset, divisors: Option<&[f64]>, spec: &Svm) -> Result<Outcome> {
+    let fit = linear_svm::fit(data, divisors, &spec.params)?;
+    Ok(Outcome {
+        weights: fit.weights,
+        intercept: fit.intercept,
+        lambda: None,
+        objective: fit.objective,
+        dual: Some(fit.dual),
+        gap: Some(fit.gap),
+        tied: None,
+        newton: None,
+        rounds: None,
+        passes: Some(fit.passes),
+        eta0: None,
+        stop: match fit.converged {
+            true => Stop::Converged,
+            false => Stop::MaxPasses,
+        },
+        trace: Trace::Svm(fit.trace),
+    })
+}
+
+pub(super) fn logistic(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    spec: &Logistic,
+) -> Result<Outcome> {
+    let start = inputs.start.map(|s| [s.weights, &[s.intercept]].concat());
+    let params = &spec.params;
+    let fit = logistic_solver::fit(data, inputs.weights, divisors, start.as_deref(), params)?;
+    Ok(Outcome {
+        weights: fit.weights,
+        intercept: fit.intercept,
+        lambda: None,
+        objective: fit.objective,
+        dual: None,
+        gap: None,
+        tied: None,
+        newton: Some(fit.newton),
+        rounds: None,
+        passes: None,
+        eta0: None,
+        stop: match (fit.converged, fit.newton >= params.max_newton) {
+            (true, _) => Stop::Converged,
+            (false, true) => Stop::MaxNewton,
+            (false, false) => Stop::Stalled,
+        },
+        trace: Trace::None,
+    })
+}

@@ -1,0 +1,262 @@
+//! The algorithms: one name, one [`Spec`] of parameters and one [`fit`] for all of them.
+//!
+//! A [`Spec`] is a tagged enum: what is written as `{"algorithm": "ba-ubauc", "beta": 0.5, …}` is all that is needed
+//! to learn again. Defaults are those of the parameter structs in [`solver`](crate::solver) and stand nowhere
+//! else. To add an algorithm: its file in `solver/`, a variant of [`Algorithm`] and of [`Spec`], and an arm in each `match` that
+//! the compiler then names; `docs/add-an-algorithm.md` has an example.
+
+mod batch;
+mod named;
+mod online;
+mod spec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::data::dataset::Dataset;
+use crate::solver::ba_ubauc::TracePoint;
+use crate::solver::linear_svm::SvmPoint;
+use crate::solver::passes::PassPoint;
+use crate::solver::svm_or::RoundPoint;
+
+use crate::solver::oam::Update;
+use online::OamBy;
+
+pub use crate::solver::ol_ubauc::passes::Start;
+pub use online::Passing;
+pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
+
+/// An algorithm by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// The univariate bound of AUC, certified.
+    BaUbauc,
+    /// The same bound by passes of the online learner.
+    OlUbauc,
+    /// Ying, Wen & Lyu 2016.
+    Solam,
+    /// Gao et al. 2013.
+    Opauc,
+    /// Zhao et al. 2011, passive-aggressive steps.
+    OamSeq,
+    /// Zhao et al. 2011, gradient steps.
+    OamGra,
+    /// Joachims 2005.
+    SvmOr,
+    /// The linear support vector machine.
+    Svm,
+    /// Logistic regression.
+    Logistic,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Algorithm; 9] = [
+        Algorithm::BaUbauc,
+        Algorithm::OlUbauc,
+        Algorithm::Solam,
+        Algorithm::Opauc,
+        Algorithm::OamSeq,
+        Algorithm::OamGra,
+        Algorithm::SvmOr,
+        Algorithm::Svm,
+        Algorithm::Logistic,
+    ];
+
+    /// As it is typed and written to files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::BaUbauc => "ba-ubauc",
+            Algorithm::OlUbauc => "ol-ubauc",
+            Algorithm::Solam => "solam",
+            Algorithm::Opauc => "opauc",
+            Algorithm::OamSeq => "oam-seq",
+            Algorithm::OamGra => "oam-gra",
+            Algorithm::SvmOr => "svm-or",
+            Algorithm::Svm => "svm",
+            Algorithm::Logistic => "logistic",
+        }
+    }
+
+    /// The algorithm of that name.
+    pub fn named(name: &str) -> Option<Algorithm> {
+        Algorithm::ALL.into_iter().find(|a| a.name() == name)
+    }
+
+    /// In a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Algorithm::BaUbauc => "The univariate bound of AUC, minimised with a certificate",
+            Algorithm::OlUbauc => {
+                "The same bound, by passes of the online learner: fast, without a certificate"
+            }
+            Algorithm::Solam => {
+                "Pairwise square loss as a saddle point, online [Ying, Wen, Lyu 2016]"
+            }
+            Algorithm::Opauc => {
+                "Pairwise square loss by means and covariances, one pass [Gao et al. 2013]"
+            }
+            Algorithm::OamSeq => {
+                "Pairwise hinge against a buffer, passive-aggressive steps [Zhao et al. 2011]"
+            }
+            Algorithm::OamGra => {
+                "Pairwise hinge against a buffer, gradient steps [Zhao et al. 2011]"
+            }
+            Algorithm::SvmOr => {
+                "Pairwise hinge over all pairs, minimised with a certificate [Joachims 2005]"
+            }
+            Algorithm::Svm => {
+                "Linear support vector machine, minimised with a certificate; always with an intercept"
+            }
+            Algorithm::Logistic => "Logistic regression, the baseline; always with an intercept",
+        }
+    }
+
+    /// Whether it minimises P of β, γ and the least squares.
+    pub fn is_ubauc(self) -> bool {
+        matches!(self, Algorithm::BaUbauc | Algorithm::OlUbauc)
+    }
+
+    /// Whether it is defined by a paper other than ours: parameters of its own, no sample weights, no start.
+    pub fn is_rival(self) -> bool {
+        !self.is_ubauc() && self != Algorithm::Logistic
+    }
+
+    /// Whether it learns from one example at a time.
+    pub fn is_online(self) -> bool {
+        use Algorithm::{OamGra, OamSeq, OlUbauc, Opauc, Solam};
+        matches!(self, OlUbauc | Solam | Opauc | OamSeq | OamGra)
+    }
+}
+
+/// Why it stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// As near to the minimum as was asked for: certified, or by the gradient (logistic regression).
+    Converged,
+    /// The same by an estimate of the gap.
+    Unproved,
+    /// Rounding, or block descent (E12), stopped all progress before.
+    Stalled,
+    /// The Newton steps ran out.
+    MaxNewton,
+    /// The rounds ran out.
+    MaxRounds,
+    /// A subproblem could not be solved.
+    Unsolved,
+    /// The objective no longer changes from pass to pass.
+    Still,
+    /// The passes ran out.
+    MaxPasses,
+}
+
+impl Stop {
+    /// As files and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Converged => "converged",
+            Stop::Unproved => "unproved",
+            Stop::Stalled => "stalled",
+            Stop::MaxNewton => "max_newton",
+            Stop::MaxRounds => "max_rounds",
+            Stop::Unsolved => "unsolved",
+            Stop::Still => "still",
+            Stop::MaxPasses => "max_passes",
+        }
+    }
+}
+
+/// One step, round or pass, for a progress callback.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress {
+    /// A Newton step.
+    Newton(TracePoint),
+    /// A round of the bundle method.
+    Round(RoundPoint),
+    /// A pass over the examples.
+    Pass(PassPoint),
+}
+
+/// What is given besides the parameters.
+#[derive(Default, Clone, Copy)]
+pub struct FitInputs<'a> {
+    /// Sample weights s_i ≥ 0; 1 if none. The rivals refuse them.
+    pub weights: Option<&'a [f64]>,
+    /// Where to start; the rivals and block descent have a start of their own.
+    pub start: Option<Start<'a>>,
+    /// Called after every step, round or pass.
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+/// Every step, round or pass.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Trace {
+    /// Newton steps of ba-UBAUC.
+    Newton(Vec<TracePoint>),
+    /// The objective of block descent at the start and after each round.
+    Rounds(Vec<f64>),
+    /// Passes of an online learner.
+    Passes(Vec<PassPoint>),
+    /// Rounds of the bundle method.
+    Bundle(Vec<RoundPoint>),
+    /// Evaluations of the support vector machine.
+    Svm(Vec<SvmPoint>),
+    /// Nothing is kept.
+    None,
+}
+
+/// What was learned, in units of the data; P of ba-ubauc, ol-ubauc and logistic in mean form.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// For the raw features.
+    pub weights: Vec<f64>,
+    /// b, 0 without.
+    pub intercept: f64,
+    /// The interval of best thresholds, in units of the score w·x + b.
+    pub lambda: Option<[f64; 2]>,
+    /// The objective.
+    pub objective: f64,
+    /// A lower bound of its minimum.
+    pub dual: Option<f64>,
+    /// Their relative distance.
+    pub gap: Option<f64>,
+    /// Examples tied at the threshold.
+    pub tied: Option<usize>,
+    /// Newton steps.
+    pub newton: Option<usize>,
+    /// Rounds of block descent or of the bundle method.
+    pub rounds: Option<usize>,
+    /// Passes over the examples.
+    pub passes: Option<usize>,
+    /// η₀ of ol-ubauc, given or found.
+    pub eta0: Option<f64>,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// Every step, round or pass.
+    pub trace: Trace,
+}
+
+/// Learns by any algorithm.
+pub fn fit(data: &Dataset, inputs: &FitInputs<'_>, spec: &Spec) -> Result<Outcome> {
+    spec.check()?;
+    let divisors = spec.divisors(data, inputs.weights)?;
+    let divisors = divisors.as_deref();
+    match spec {
+        Spec::BaUbauc(spec) => batch::ba_ubauc(data, inputs, divisors, spec),
+        Spec::OlUbauc(spec) => online::ol_ubauc(data, inputs, divisors, spec),
+        Spec::Solam(spec) => online::passes(data, inputs, divisors, spec),
+        Spec::Opauc(spec) => online::passes(data, inputs, divisors, spec),
+        Spec::OamSeq(spec) => {
+            online::passes(data, inputs, divisors, &OamBy(spec, Update::Sequential))
+        }
+        Spec::OamGra(spec) => {
+            online::passes(data, inputs, divisors, &OamBy(spec, Update::Gradient))
+        }
+        Spec::SvmOr(spec) => batch::svm_or(data, inputs, divisors, spec),
+        Spec::Svm(spec) => batch::svm(data, divisors, spec),
+        Spec::Logistic(spec) => batch::logistic(data, inputs, divisors, spec),
+    }
+}

@@ -1,0 +1,222 @@
+//! The online algorithms in passes over a data set: from a spec to the learner, and back.
+
+use super::{
+    FitInputs, Oam, OlUbauc, Opauc, Outcome, PassSpec, Progress, Solam, Spec, Stop, Trace,
+};
+use crate::Result;
+use crate::data::dataset::Dataset;
+use crate::objective::univariate::l_tilde_min;
+use crate::solver::oam::{self, Update};
+use crate::solver::ol_ubauc::passes::{self as ol_passes, PassesGiven};
+use crate::solver::ol_ubauc::{OlUbaucParams, eta0};
+use crate::solver::passes::{self, Online, OnlineGiven, PassPoint, Run};
+use crate::solver::{opauc, solam};
+
+/// An online learner between its passes.
+pub trait Passing {
+    /// One step on every example.
+    fn pass(&mut self) -> Result<()>;
+    /// What it minimises, at the weights that would be saved now.
+    fn objective(&self) -> Result<f64>;
+}
+
+impl<L: Online> Passing for Run<'_, L> {
+    fn pass(&mut self) -> Result<()> {
+        Run::pass(self);
+        Ok(())
+    }
+
+    fn objective(&self) -> Result<f64> {
+        Run::objective(self)
+    }
+}
+
+impl Passing for ol_passes::Run<'_> {
+    fn pass(&mut self) -> Result<()> {
+        ol_passes::Run::pass(self)
+    }
+
+    fn objective(&self) -> Result<f64> {
+        ol_passes::Run::objective(self)
+    }
+}
+
+/// A spec of a learner that the common pass loop drives.
+pub(super) trait Learns {
+    type Learner: Online;
+
+    /// A learner that has seen nothing.
+    fn learner(&self, data: &Dataset, divisors: Option<&[f64]>) -> Result<Self::Learner>;
+    fn passes(&self) -> &PassSpec;
+}
+
+impl Learns for Solam {
+    type Learner = solam::Solam;
+
+    fn learner(&self, data: &Dataset, divisors: Option<&[f64]>) -> Result<solam::Solam> {
+        solam::Solam::of_rows(data.rows(), divisors, &self.params)
+    }
+
+    fn passes(&self) -> &PassSpec {
+        &self.passes
+    }
+}
+
+impl Learns for Opauc {
+    type Learner = opauc::Opauc;
+
+    fn learner(&self, data: &Dataset, _: Option<&[f64]>) -> Result<opauc::Opauc> {
+        let d = data.rows().cols();
+        opauc::Opauc::new(d, &self.params(d))
+    }
+
+    fn passes(&self) -> &PassSpec {
+        &self.passes
+    }
+}
+
+/// OAM by one of its two updates.
+pub(super) struct OamBy<'a>(pub(super) &'a Oam, pub(super) Update);
+
+impl Learns for OamBy<'_> {
+    type Learner = oam::Oam;
+
+    fn learner(&self, data: &Dataset, _: Option<&[f64]>) -> Result<oam::Oam> {
+        oam::Oam::new(data.rows().cols(), &self.0.params(self.1))
+    }
+
+    fn passes(&self) -> &PassSpec {
+        &self.0.passes
+    }
+}
+
+impl From<passes::Stop> for Stop {
+    fn from(stop: passes::Stop) -> Stop {
+        match stop {
+            passes::Stop::Still => Stop::Still,
+            passes::Stop::MaxPasses => Stop::MaxPasses,
+        }
+    }
+}
+
+pub(super) fn passes(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    spec: &impl Learns,
+) -> Result<Outcome> {
+    let progress = pass_progress(inputs);
+    let given = OnlineGiven {
+        divisors,
+        progress: Some(&progress),
+    };
+    let learner = spec.learner(data, divisors)?;
+    let fit = passes::fit(data, &given, learner, &spec.passes().passes())?;
+    Ok(Outcome {
+        lambda: Some(l_tilde_min(&fit.scores, data.positive())?.lambda),
+        weights: fit.weights,
+        intercept: 0.0,
+        objective: fit.objective,
+        dual: None,
+        gap: None,
+        tied: None,
+        newton: None,
+        rounds: None,
+        passes: Some(fit.passes),
+        eta0: None,
+        stop: fit.stop.into(),
+        trace: Trace::Passes(fit.trace),
+    })
+}
+
+fn pass_progress<'a>(inputs: &'a FitInputs<'_>) -> impl Fn(&PassPoint) + Sync + 'a {
+    |point| {
+        if let Some(progress) = inputs.progress {
+            progress(&Progress::Pass(*point));
+        }
+    }
+}
+
+pub(super) fn ol_ubauc(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    spec: &OlUbauc,
+) -> Result<Outcome> {
+    let progress = pass_progress(inputs);
+    let given = PassesGiven {
+        weights: inputs.weights,
+        divisors,
+        start: inputs.start,
+        progress: Some(&progress),
+    };
+    let params = with_eta0(data, &given, spec)?;
+    let fit = ol_passes::fit(data, &given, &params, &spec.passes.passes())?;
+    Ok(Outcome {
+        lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
+        weights: fit.weights,
+        intercept: fit.intercept,
+        objective: fit.objective,
+        dual: None,
+        gap: None,
+        tied: Some(fit.tied),
+        newton: None,
+        rounds: None,
+        passes: Some(fit.passes),
+        eta0: Some(params.eta0),
+        stop: fit.stop.into(),
+        trace: Trace::Passes(fit.trace),
+    })
+}
+
+fn with_eta0(data: &Dataset, given: &PassesGiven<'_>, spec: &OlUbauc) -> Result<OlUbaucParams> {
+    let eta0 = match spec.finds_eta0 {
+        true => eta0::choose(data, given, &spec.params, spec.passes.seed)?,
+        false => spec.params.eta0,
+    };
+    Ok(OlUbaucParams {
+        eta0,
+        ..spec.params
+    })
+}
+
+impl Spec {
+    /// An online learner, ready for its passes; none if the algorithm makes none.
+    pub fn passing<'a>(
+        &self,
+        data: &'a Dataset,
+        divisors: Option<&'a [f64]>,
+    ) -> Result<Option<Box<dyn Passing + 'a>>> {
+        fn run<'a, S: Learns>(
+            spec: &S,
+            data: &'a Dataset,
+            divisors: Option<&'a [f64]>,
+        ) -> Result<Option<Box<dyn Passing + 'a>>>
+        where
+            S::Learner: 'a,
+        {
+            let (learner, shuffle) = (
+                spec.learner(data, divisors)?,
+                spec.passes().passes().shuffle,
+            );
+            Ok(Some(Box::new(Run::new(data, divisors, learner, shuffle)?)))
+        }
+        match self {
+            Spec::OlUbauc(spec) => {
+                let given = PassesGiven {
+                    divisors,
+                    ..PassesGiven::default()
+                };
+                let params = with_eta0(data, &given, spec)?;
+                let shuffle = spec.passes.passes().shuffle;
+                let run = ol_passes::Run::new(data, &given, &params, shuffle)?;
+                Ok(Some(Box::new(run)))
+            }
+            Spec::Solam(spec) => run(spec, data, divisors),
+            Spec::Opauc(spec) => run(spec, data, divisors),
+            Spec::OamSeq(spec) => run(&OamBy(spec, Update::Sequential), data, divisors),
+            Spec::OamGra(spec) => run(&OamBy(spec, Update::Gradient), data, divisors),
+            Spec::BaUbauc(_) | Spec::SvmOr(_) | Spec::Svm(_) | Spec::Logistic(_) => Ok(None),
+        }
+    }
+}
