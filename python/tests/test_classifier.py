@@ -48,9 +48,7 @@ def test_the_certificate_is_what_it_says(dense):
 @pytest.mark.parametrize("intercept", [False, True])
 def test_large_beta_is_ridge_regression(dense, intercept):
     X, y = dense
-    clf = UBAUCClassifier(
-        beta=1e6, gamma=1e6 * 0.1, tol=1e-9, fit_intercept=intercept
-    ).fit(X, y)
+    clf = UBAUCClassifier(beta=1e6, gamma=1e6 * 0.1, tol=1e-9, fit_intercept=intercept).fit(X, y)
     ridge = Ridge(alpha=0.1 * len(y), fit_intercept=intercept).fit(X, y)
     # The hinge is a millionth of the least squares.
     np.testing.assert_allclose(clf.coef_[0], ridge.coef_, atol=1e-5)

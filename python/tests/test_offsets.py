@@ -1,4 +1,4 @@
-"""Adding a constant to the features must not change the ranking, whatever the solver and storage."""
+"""Adding a constant to the features changes no ranking, whatever the solver and storage."""
 
 import warnings
 

@@ -2,8 +2,9 @@
 
 Each epoch every partition is learned from the same weights, in an order of its own, and the results
 are averaged by the number of examples with a weight. Features are centred at their means over all
-partitions: at those of a partition of one class only, nothing would tell its class. It has no certificate of its own: the batch solver's look at its weights gives one, and
-starts from them if asked to.
+partitions: at those of a partition of one class only, nothing would tell its class. It has no
+certificate of its own: the batch solver's look at its weights gives one, and starts from them if
+asked to.
 
 Zinkevich et al., NIPS 2010 (one averaging); Stich, ICLR 2019 (one each epoch).
 """
