@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import warnings
 from pathlib import Path
 
@@ -265,7 +266,10 @@ def test_files_that_are_no_models(tmp_path, dense):
     clf = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, y)
     model = tmp_path / "model.json"
     clf.save(model)
-    model.write_text(model.read_text().replace('"threshold": ', '"threshold": 1'))
+    written = model.read_text()
+    damaged = re.sub(r'"threshold": (-?)', r'"threshold": \g<1>1', written)
+    assert damaged != written
+    model.write_text(damaged)
     with pytest.raises(ValueError, match="checksum"):
         UBAUCClassifier.load(model)
     with pytest.raises(OSError):

@@ -253,7 +253,7 @@ fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<Multic
     let examples = examples.map_err(|error| match error.downcast_ref() {
         // A column that holds no scores, an id perhaps.
         Some(ubauc::Error::Parse { what, .. }) if all && what.contains("in column") => {
-            let hint = "name the score columns (--score a,b,c) or leave it out (--ignore)";
+            let hint = "name the score columns: --score a,b,c; or leave it out: --ignore COLUMN";
             anyhow::anyhow!("{error}; {hint}")
         }
         _ => error,

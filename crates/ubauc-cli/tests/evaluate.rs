@@ -650,9 +650,13 @@ fn multiclass_hints_at_the_columns_of_scores() {
     let output = ubauc(directory.path(), &["evaluate", "m.csv", "--multiclass"]);
     let message = failure(&output);
     assert!(
-        message.ends_with("; name the score columns: --score a,b,c\n"),
+        message.ends_with(
+            "; name the score columns: --score a,b,c; or leave it out: --ignore COLUMN\n"
+        ),
         "{message}"
     );
-    let arguments = ["evaluate", "m.csv", "--multiclass", "--score", "a,b,c"];
-    success(&ubauc(directory.path(), &arguments));
+    for advice in [["--score", "a,b,c"], ["--ignore", "id"]] {
+        let arguments = [&["evaluate", "m.csv", "--multiclass"][..], &advice].concat();
+        success(&ubauc(directory.path(), &arguments));
+    }
 }
