@@ -13,6 +13,7 @@
 //! | [`model`], [`model_file`] | the linear scorer that results, and its file |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
+//! | [`document`] | reports of facts, tables and figures → text, Markdown, HTML; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
 
@@ -20,6 +21,7 @@ pub mod atomic;
 pub mod calibrate;
 pub mod checksum;
 pub mod data;
+pub mod document;
 mod error;
 pub mod metrics;
 pub mod model;
