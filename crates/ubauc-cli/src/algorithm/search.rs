@@ -8,7 +8,7 @@ use ubauc::tune::has_collapsed;
 
 use super::{Algorithm, Problem};
 use crate::names::name_of;
-use crate::output::Output;
+use crate::output::{Format, Output};
 use crate::progress::{Counted, FITS};
 use crate::side_by_side::side_by_side;
 
@@ -67,7 +67,7 @@ pub(crate) fn judged(
     held_out: &Dataset,
 ) -> Result<Option<Judged>> {
     let silent = Output {
-        json: false,
+        format: Format::Text,
         quiet: true,
     };
     let trained = match problem.fit(train, None, None, silent) {

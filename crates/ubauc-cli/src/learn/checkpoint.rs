@@ -22,11 +22,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use ubauc::atomic::AtomicFile;
 use ubauc::checksum::fnv1a;
+use ubauc::document::numbers::thousands;
 
 use super::state::{Head, State};
 use crate::args::WrongUsage;
 use crate::lock::lock;
-use crate::output::{Output, thousands};
+use crate::output::Output;
 
 const MAGIC: &[u8; 8] = b"ubauc-ck";
 const VERSION: u32 = 1;

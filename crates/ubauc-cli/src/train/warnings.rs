@@ -1,10 +1,11 @@
 //! What `ubauc train` says besides its report.
 
 use ubauc::data::dataset::Dataset;
+use ubauc::document::numbers::thousands;
 use ubauc::tune::has_collapsed;
 
 use crate::algorithm::{Algorithm, Problem, Trace, Trained};
-use crate::output::{Output, thousands};
+use crate::output::Output;
 
 /// What a user should do something about.
 pub(super) fn warn(

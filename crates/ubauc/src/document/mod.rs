@@ -11,6 +11,8 @@ pub mod html;
 pub mod markdown;
 pub mod numbers;
 pub mod svg;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 pub use figure::{

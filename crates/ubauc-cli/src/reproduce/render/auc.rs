@@ -1,0 +1,279 @@
+//! AUC by data set and algorithm: an overview, then every number; drawn as dots with bars of two standard deviations
+//! to each side, every panel on its own scale.
+
+use ubauc::document::numbers::{short, short_signed, three_digits};
+use ubauc::document::{
+    Axis, Block, Cell, Chart, Figure, Panel, RowChart, Series, SeriesValue, Table,
+};
+
+use super::{CellView, TableView, View, nothing_yet};
+
+const LEGEND: &str = "ours, paper: mean±std of the AUC on test data; difference: ours − paper; best: \
+                      highest mean of the data set; outside: beyond the paper's mean ± 2 std";
+
+impl View for TableView {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn tables(&self) -> Vec<Block> {
+        if self.cells.is_empty() {
+            return nothing_yet();
+        }
+        let mut details = details();
+        for cell in self.datasets.iter().flat_map(|dataset| self.row(dataset)) {
+            cell.add_to(&mut details);
+        }
+        let overview = "Mean±std of our AUC on test data; the highest of each data set is set off; ! marks what lies \
+                        outside the paper's mean ± 2 std.";
+        vec![
+            self.overview().into(),
+            Block::Paragraph(overview.to_string()),
+            details.into(),
+            Block::Paragraph(LEGEND.to_string()),
+        ]
+    }
+
+    /// Without the overview; a data set without any result of ours is one line.
+    fn narrow_tables(&self) -> Vec<Block> {
+        if self.cells.is_empty() {
+            return nothing_yet();
+        }
+        let mut details = details();
+        for dataset in &self.datasets {
+            let first = self.row(dataset).next();
+            let note = first.and_then(|cell| cell.note.clone());
+            if self
+                .row(dataset)
+                .all(|cell| cell.mean.is_none() && cell.note == note)
+            {
+                let mut cells = vec![Cell::default(); details.columns.len()];
+                cells[0] = dataset.as_str().into();
+                details.row(cells).note = note;
+                continue;
+            }
+            self.row(dataset).for_each(|cell| cell.add_to(&mut details));
+        }
+        vec![details.into(), Block::Paragraph(LEGEND.to_string())]
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn data(&self) -> Table {
+        let mut table = Table::new([
+            "dataset",
+            "column",
+            "mean",
+            "std",
+            "runs",
+            "wanted_runs",
+            "paper_mean",
+            "paper_std",
+            "difference",
+            "outside",
+            "best",
+            "seconds",
+            "parameters",
+            "note",
+        ]);
+        for cell in &self.cells {
+            let parameters = match cell.parameters.is_empty() {
+                true => String::new(),
+                // A map of strings to JSON values has nothing that cannot be written.
+                false => serde_json::to_string(&cell.parameters).unwrap_or_default(),
+            };
+            table.row([
+                cell.dataset.as_str().into(),
+                cell.column.as_str().into(),
+                Cell::exact(cell.mean),
+                Cell::exact(cell.std),
+                cell.runs.to_string().into(),
+                cell.wanted_runs.to_string().into(),
+                Cell::exact(cell.paper.map(|[mean, _]| mean)),
+                Cell::exact(cell.paper.map(|[_, std]| std)),
+                Cell::exact(cell.difference),
+                cell.outside.to_string().into(),
+                cell.best.to_string().into(),
+                Cell::exact(cell.seconds),
+                parameters.into(),
+                cell.note.clone().into(),
+            ]);
+        }
+        table
+    }
+
+    fn figure(&self) -> Option<Figure> {
+        let panels = self.datasets.iter().map(|dataset| self.panel(dataset));
+        let signs = "* highest of ours; ! outside the paper's mean ± 2 std; – no result of ours";
+        let notes = [signs.to_string()].into_iter().chain(self.notes.clone());
+        Some(Figure {
+            title: self.title.clone(),
+            alternative: format!(
+                "{}: a panel per data set, a row per algorithm, our mean AUC with two standard deviations to each \
+                 side above the paper's. The numbers are those of the table.",
+                self.title
+            ),
+            file: None,
+            panels: panels.collect(),
+            notes: notes.collect(),
+        })
+    }
+}
+
+impl TableView {
+    fn overview(&self) -> Table {
+        let names = self.columns.iter().map(String::as_str);
+        let mut table = Table::new(["data set"].into_iter().chain(names));
+        for dataset in &self.datasets {
+            let cells = self.columns.iter().map(|column| {
+                let Some(cell) = self.cell(dataset, column) else {
+                    return Cell::default();
+                };
+                let outside = if cell.outside { " !" } else { "" };
+                let ours = mean_std(cell.mean, cell.std);
+                Cell::from(ours.map(|ours| ours + outside)).strong_if(cell.best)
+            });
+            table.row([Cell::from(dataset.as_str())].into_iter().chain(cells));
+        }
+        table
+    }
+
+    fn panel(&self, dataset: &str) -> Panel {
+        let of = |column: &String| self.cell(dataset, column);
+        let value = |cell: &CellView, mean: f64, std: f64| SeriesValue {
+            value: mean,
+            interval: Some([mean - 2.0 * std, mean + 2.0 * std]),
+            label: String::new(),
+            hover: cell.described(),
+        };
+        let ours = |column| {
+            let cell = of(column)?;
+            Some(value(cell, cell.mean?, cell.std.unwrap_or(0.0)))
+        };
+        let paper = |column| {
+            let cell = of(column)?;
+            cell.paper.map(|[mean, std]| value(cell, mean, std))
+        };
+        let mark = |column| match of(column) {
+            None => "",
+            Some(CellView { mean: None, .. }) => "–",
+            Some(cell) => match (cell.best, cell.outside) {
+                (true, true) => "*!",
+                (true, false) => "*",
+                (false, true) => "!",
+                (false, false) => "",
+            },
+        };
+        let columns = self.columns.iter();
+        let axis = Axis {
+            label: "AUC".to_string(),
+            limits: Some([0.0, 1.0]),
+            ..Axis::default()
+        };
+        Panel {
+            title: dataset.to_string(),
+            chart: Chart::Rows(RowChart {
+                names: self.columns.clone(),
+                marks: columns.clone().map(|c| mark(c).to_string()).collect(),
+                axis,
+                series: vec![
+                    Series {
+                        name: "ours, mean ± 2 std".to_string(),
+                        values: columns.clone().map(ours).collect(),
+                    },
+                    Series {
+                        name: "the paper, mean ± 2 std".to_string(),
+                        values: columns.map(paper).collect(),
+                    },
+                ],
+                ..RowChart::default()
+            }),
+        }
+    }
+}
+
+fn details() -> Table {
+    let head = [
+        "data set",
+        "algorithm",
+        "ours",
+        "paper",
+        "difference",
+        "runs",
+        "seconds",
+        "mark",
+    ];
+    let mut table = Table::new(head).left(&[1, 7]);
+    table.grouped = true;
+    table
+}
+
+impl CellView {
+    fn add_to(&self, details: &mut Table) {
+        let mark = match (self.best, self.outside) {
+            (true, true) => "best, outside",
+            (true, false) => "best",
+            (false, true) => "outside",
+            (false, false) => "",
+        };
+        let spent = Some(self.seconds).filter(|seconds| self.runs > 0 && seconds.is_finite());
+        details
+            .row([
+                self.dataset.as_str().into(),
+                self.column.as_str().into(),
+                Cell::from(mean_std(self.mean, self.std)),
+                self.paper_text().into(),
+                self.difference.map(short_signed).into(),
+                self.runs_text().into(),
+                spent.map(three_digits).into(),
+                mark.into(),
+            ])
+            .note
+            .clone_from(&self.note);
+    }
+
+    fn paper_text(&self) -> Option<String> {
+        let [mean, std] = self.paper?;
+        mean_std(Some(mean), Some(std))
+    }
+
+    /// `25`, or `3/25` while some are missing.
+    fn runs_text(&self) -> String {
+        match (self.runs, self.wanted_runs) {
+            (runs, wanted) if runs == wanted => runs.to_string(),
+            (runs, wanted) => format!("{runs}/{wanted}"),
+        }
+    }
+
+    /// All that is known, for the figure.
+    fn described(&self) -> String {
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_string());
+        let mut text = format!(
+            "{}, {}: ours {} ({} runs), paper {}, difference {}",
+            self.dataset,
+            self.column,
+            or_dash(mean_std(self.mean, self.std)),
+            self.runs_text(),
+            or_dash(self.paper_text()),
+            or_dash(self.difference.map(short_signed)),
+        );
+        for (name, value) in &self.parameters {
+            text += &format!("; {name} {value}");
+        }
+        if let Some(note) = &self.note {
+            text += &format!("; {note}");
+        }
+        text
+    }
+}
+
+/// `.8326±.0299`
+fn mean_std(mean: Option<f64>, std: Option<f64>) -> Option<String> {
+    let mean = short(mean?);
+    Some(match std {
+        Some(std) => format!("{mean}±{}", short(std)),
+        None => mean,
+    })
+}
