@@ -105,10 +105,8 @@ pub struct SeriesValue {
     pub value: f64,
     /// Its interval.
     pub interval: Option<[f64; 2]>,
-    /// Written at the end of its bar.
+    /// The value in words: written at the end of a bar, and shown under the pointer.
     pub label: String,
-    /// Shown under the pointer.
-    pub hover: String,
 }
 
 /// How values become places.

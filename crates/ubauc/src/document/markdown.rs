@@ -1,5 +1,6 @@
 //! Markdown as GitHub renders it.
 
+use super::text::one_line;
 use super::{Align, Block, Document, Facts, Figure, Table, escape_into};
 
 /// The document as Markdown; its title is a heading of the first level.
@@ -73,7 +74,7 @@ fn picture(figure: &Figure) -> String {
 fn code(command: &str) -> String {
     let runs = command.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
-    format!("{fence}sh\n{command}\n{fence}\n")
+    format!("{fence}sh\n{}\n{fence}\n", one_line(command))
 }
 
 /// Escaped text that does not begin like a heading, a list or a rule.

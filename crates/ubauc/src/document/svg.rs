@@ -61,7 +61,7 @@ pub(super) fn inline(figure: &Figure) -> String {
         y += ABOVE + height + BELOW;
     }
     if figure.panels.is_empty() {
-        drawing.text([MARGIN, y + 16.0], Anchor::Start, PLAIN, "nothing yet");
+        drawing.text([MARGIN, y + 16.0], START, PLAIN, "nothing yet");
         y += 30.0;
     }
     y = drawing.small_print(&figure.notes, y) + MARGIN;
@@ -76,7 +76,7 @@ pub(super) fn inline(figure: &Figure) -> String {
     )
 }
 
-/// The rules by which a page of HTML sets the colours of its figures: variables of the names in [`Paint::name`].
+/// The rules by which a page of HTML sets the colours of its figures: variables of the same names.
 pub(super) fn page_rules() -> String {
     let fixed = [
         Paint::Ink,
@@ -86,7 +86,7 @@ pub(super) fn page_rules() -> String {
         Paint::Ground,
     ];
     let series = (0..COLOURS.len()).map(Paint::Series);
-    let names = fixed.into_iter().chain(series).map(Paint::name);
+    let names = fixed.into_iter().chain(series).map(|paint| paint.named().0);
     let rules = names.map(|n| format!(".f-{n}{{fill:var(--{n})}}.s-{n}{{stroke:var(--{n})}}\n"));
     rules.collect()
 }
@@ -103,59 +103,51 @@ enum Paint {
 }
 
 impl Paint {
-    fn name(self) -> String {
-        match self {
-            Paint::Ink => "ink".to_string(),
-            Paint::Faint => "faint".to_string(),
-            Paint::Grid => "grid".to_string(),
-            Paint::Stripe => "stripe".to_string(),
-            Paint::Ground => "ground".to_string(),
-            Paint::Series(i) => format!("series{}", i % COLOURS.len()),
-        }
-    }
-
-    fn colour(self) -> &'static str {
-        match self {
-            Paint::Ink => "#222222",
-            Paint::Faint => "#767676",
-            Paint::Grid => "#d9d9d9",
-            Paint::Stripe => "#f4f4f4",
-            Paint::Ground => "#ffffff",
-            Paint::Series(i) => COLOURS[i % COLOURS.len()],
-        }
+    /// Its name in the classes of elements, and its colour outside of a page.
+    fn named(self) -> (String, &'static str) {
+        let (name, colour) = match self {
+            Paint::Ink => ("ink", "#222222"),
+            Paint::Faint => ("faint", "#767676"),
+            Paint::Grid => ("grid", "#d9d9d9"),
+            Paint::Stripe => ("stripe", "#f4f4f4"),
+            Paint::Ground => ("ground", "#ffffff"),
+            Paint::Series(i) => {
+                let i = i % COLOURS.len();
+                return (format!("series{i}"), COLOURS[i]);
+            }
+        };
+        (name.to_string(), colour)
     }
 
     fn fill(self) -> String {
-        format!("class=\"f-{}\" fill=\"{}\"", self.name(), self.colour())
+        let (name, colour) = self.named();
+        format!("class=\"f-{name}\" fill=\"{colour}\"")
     }
 
     fn stroke(self, width: f64) -> String {
-        let (name, colour) = (self.name(), self.colour());
+        let (name, colour) = self.named();
         format!("class=\"s-{name}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"")
     }
 
     /// Even series are filled, odd ones hollow.
     fn form(self) -> String {
-        match self {
-            Paint::Series(i) if i % 2 == 1 => {
-                let (name, ground) = (self.name(), Paint::Ground);
-                let fill = format!("f-{}", ground.name());
-                let [inner, outer] = [ground, self].map(Paint::colour);
-                format!(
-                    "class=\"{fill} s-{name}\" fill=\"{inner}\" stroke=\"{outer}\" stroke-width=\"1.4\""
-                )
-            }
-            _ => self.fill(),
+        let Paint::Series(i) = self else {
+            return self.fill();
+        };
+        if i % 2 == 0 {
+            return self.fill();
         }
+        let ((inner, ground), (outer, colour)) = (Paint::Ground.named(), self.named());
+        format!(
+            "class=\"f-{inner} s-{outer}\" fill=\"{ground}\" stroke=\"{colour}\" stroke-width=\"1.4\""
+        )
     }
 }
 
-#[derive(Clone, Copy)]
-enum Anchor {
-    Start,
-    Middle,
-    End,
-}
+/// Where a text stands: it begins, is centred or ends there.
+const START: &str = "start";
+const MIDDLE: &str = "middle";
+const END: &str = "end";
 
 #[derive(Clone, Copy)]
 struct Font {
@@ -320,12 +312,7 @@ impl Drawing {
         };
     }
 
-    fn text(&mut self, [x, y]: [f64; 2], anchor: Anchor, font: Font, text: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
+    fn text(&mut self, [x, y]: [f64; 2], anchor: &str, font: Font, text: &str) {
         let weight = if font.bold {
             " font-weight=\"bold\""
         } else {
@@ -354,7 +341,7 @@ impl Drawing {
             Some(((self.width - 2.0 * MARGIN) / 9.6) as usize),
         ) {
             y += 18.0;
-            self.text([MARGIN, y], Anchor::Start, TITLE, &line);
+            self.text([MARGIN, y], START, TITLE, &line);
         }
         y += 24.0;
         let mut x = MARGIN;
@@ -374,7 +361,7 @@ impl Drawing {
                 Sign::Bar => self.rect([x, middle - BAR / 2.0, 18.0, BAR], &paint.form()),
                 Sign::Line => (),
             }
-            self.text([x + 24.0, y], Anchor::Start, PLAIN, &name);
+            self.text([x + 24.0, y], START, PLAIN, &name);
             x += wide;
         }
         y + 10.0
@@ -385,7 +372,7 @@ impl Drawing {
         let width = ((self.width - 2.0 * MARGIN) / 6.2) as usize;
         for line in notes.iter().flat_map(|note| wrap(note, Some(width))) {
             y += 14.0;
-            self.text([MARGIN, y], Anchor::Start, SMALL, &line);
+            self.text([MARGIN, y], START, SMALL, &line);
         }
         y
     }

@@ -144,7 +144,7 @@ fn padded(text: &str, width: usize, align: Align) -> String {
 }
 
 /// Text without control characters: no line ends, and no sequences a terminal would obey.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let chars = text.chars();
     chars
         .map(|c| if c.is_control() { ' ' } else { c })

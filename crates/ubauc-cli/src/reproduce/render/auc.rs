@@ -62,22 +62,9 @@ impl View for TableView {
     }
 
     fn data(&self) -> Table {
-        let mut table = Table::new([
-            "dataset",
-            "column",
-            "mean",
-            "std",
-            "runs",
-            "wanted_runs",
-            "paper_mean",
-            "paper_std",
-            "difference",
-            "outside",
-            "best",
-            "seconds",
-            "parameters",
-            "note",
-        ]);
+        let names = "dataset,column,mean,std,runs,wanted_runs,paper_mean,paper_std,difference,outside,best,seconds,\
+                     parameters,note";
+        let mut table = Table::new(names.split(','));
         for cell in &self.cells {
             let parameters = match cell.parameters.is_empty() {
                 true => String::new(),
@@ -142,19 +129,19 @@ impl TableView {
 
     fn panel(&self, dataset: &str) -> Panel {
         let of = |column: &String| self.cell(dataset, column);
-        let value = |cell: &CellView, mean: f64, std: f64| SeriesValue {
-            value: mean,
-            interval: Some([mean - 2.0 * std, mean + 2.0 * std]),
-            label: String::new(),
-            hover: cell.described(),
+        let value = |mean: f64, std: Option<f64>| {
+            let spread = 2.0 * std.unwrap_or(0.0);
+            Some(SeriesValue {
+                value: mean,
+                interval: Some([mean - spread, mean + spread]),
+                label: mean_std(Some(mean), std)?,
+            })
         };
-        let ours = |column| {
-            let cell = of(column)?;
-            Some(value(cell, cell.mean?, cell.std.unwrap_or(0.0)))
-        };
+        let ours = |column| of(column).and_then(|cell| value(cell.mean?, cell.std));
         let paper = |column| {
-            let cell = of(column)?;
-            cell.paper.map(|[mean, std]| value(cell, mean, std))
+            of(column)?
+                .paper
+                .and_then(|[mean, std]| value(mean, Some(std)))
         };
         let mark = |column| match of(column) {
             None => "",
@@ -245,27 +232,6 @@ impl CellView {
             (runs, wanted) if runs == wanted => runs.to_string(),
             (runs, wanted) => format!("{runs}/{wanted}"),
         }
-    }
-
-    /// All that is known, for the figure.
-    fn described(&self) -> String {
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_string());
-        let mut text = format!(
-            "{}, {}: ours {} ({} runs), paper {}, difference {}",
-            self.dataset,
-            self.column,
-            or_dash(mean_std(self.mean, self.std)),
-            self.runs_text(),
-            or_dash(self.paper_text()),
-            or_dash(self.difference.map(short_signed)),
-        );
-        for (name, value) in &self.parameters {
-            text += &format!("; {name} {value}");
-        }
-        if let Some(note) = &self.note {
-            text += &format!("; {note}");
-        }
-        text
     }
 }
 

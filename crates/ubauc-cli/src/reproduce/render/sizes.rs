@@ -49,17 +49,8 @@ impl View for SizeTableView {
     }
 
     fn data(&self) -> Table {
-        let mut table = Table::new([
-            "dataset",
-            "train",
-            "test",
-            "dim",
-            "paper_train",
-            "paper_test",
-            "paper_dim",
-            "differs",
-            "note",
-        ]);
+        let names = "dataset,train,test,dim,paper_train,paper_test,paper_dim,differs,note";
+        let mut table = Table::new(names.split(','));
         for size in &self.sizes {
             let whole = |n: Option<u64>| Cell::from(n.map(|n| n.to_string()));
             let paper = size.paper.map_or([None; 3], |paper| paper.map(Some));

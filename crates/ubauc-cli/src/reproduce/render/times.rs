@@ -38,24 +38,23 @@ impl View for TimeTableView {
         let mut seconds = Table::new(head).left(&[1, 7]);
         (ratios.grouped, seconds.grouped) = (true, true);
         for time in self.datasets.iter().flat_map(|dataset| self.row(dataset)) {
-            let [ours, total] = [What::Pass, What::Total].map(|what| what.of(time));
-            let names = || [&time.dataset, &time.column].map(|name| Cell::from(name.as_str()));
-            let of = |value: Option<f64>| Cell::from(value.map(multiple));
-            let values = [ours.ratio, ours.paper_ratio, total.ratio, total.paper_ratio].map(of);
-            ratios.row(names().into_iter().chain(values));
-            let of = |value: Option<f64>| Cell::from(finite(value).map(three_digits));
-            let values = [
-                ours.seconds,
-                ours.paper_seconds,
-                total.seconds,
-                total.paper_seconds,
-            ];
+            let names = [&time.dataset, &time.column].map(|name| Cell::from(name.as_str()));
+            let measured = [What::Pass, What::Total].map(|what| what.of(time));
+            let measured = measured.as_flattened().iter();
+            let values = measured
+                .clone()
+                .map(|[_, ratio]| ratio.map(multiple).into());
+            ratios.row(names.clone().into_iter().chain(values));
+            let values = measured.map(|[seconds, _]| {
+                let seconds = seconds.filter(|seconds| seconds.is_finite());
+                Cell::from(seconds.map(three_digits))
+            });
             let passes = time.passes_to_still.map(|passes| passes.to_string());
             let rest = [
                 passes.into(),
                 time.stopped.clone().unwrap_or_default().into(),
             ];
-            seconds.row(names().into_iter().chain(values.map(of)).chain(rest));
+            seconds.row(names.into_iter().chain(values).chain(rest));
         }
         vec![
             ratios.into(),
@@ -73,34 +72,17 @@ impl View for TimeTableView {
     }
 
     fn data(&self) -> Table {
-        let mut table = Table::new([
-            "dataset",
-            "column",
-            "seconds_per_pass",
-            "pass_ratio",
-            "paper_pass",
-            "paper_pass_ratio",
-            "seconds_to_still",
-            "total_ratio",
-            "paper_total",
-            "paper_total_ratio",
-            "passes_to_still",
-            "stopped",
-        ]);
+        let names = "dataset,column,seconds_per_pass,pass_ratio,paper_pass,paper_pass_ratio,seconds_to_still,\
+                     total_ratio,paper_total,paper_total_ratio,passes_to_still,stopped";
+        let mut table = Table::new(names.split(','));
         for time in &self.times {
             let names = [&time.dataset, &time.column].map(|name| Cell::from(name.as_str()));
-            let values = [What::Pass, What::Total].map(|what| {
-                let of = what.of(time);
-                [of.seconds, of.ratio, of.paper_seconds, of.paper_ratio].map(Cell::exact)
-            });
+            let values = [What::Pass, What::Total].map(|what| what.of(time));
+            let values = values.as_flattened().as_flattened().iter();
+            let values = values.map(|value| Cell::exact(*value));
             let passes = time.passes_to_still.map(|passes| passes.to_string());
             let rest = [passes.into(), time.stopped.clone().into()];
-            table.row(
-                names
-                    .into_iter()
-                    .chain(values.into_iter().flatten())
-                    .chain(rest),
-            );
+            table.row(names.into_iter().chain(values).chain(rest));
         }
         table
     }
@@ -127,18 +109,17 @@ impl View for TimeTableView {
 
 impl TimeTableView {
     fn panel(&self, dataset: &str, what: What) -> Panel {
-        let value = |column: &String, ratio: fn(&Measured) -> Option<f64>| {
-            let time = self.time(dataset, column)?;
-            let value = ratio(&what.of(time))?;
-            Some(SeriesValue {
-                value,
-                interval: None,
-                label: multiple(value),
-                hover: what.described(time),
-            })
+        let values = |source: usize| {
+            let value = |column: &String| {
+                let [_, ratio] = what.of(self.time(dataset, column)?)[source];
+                Some(SeriesValue {
+                    value: ratio?,
+                    interval: None,
+                    label: multiple(ratio?),
+                })
+            };
+            self.columns.iter().map(value).collect()
         };
-        let ours = |column| value(column, |measured| measured.ratio);
-        let paper = |column| value(column, |measured| measured.paper_ratio);
         Panel {
             title: format!("{dataset}, {}", what.name()),
             chart: Chart::Rows(RowChart {
@@ -155,11 +136,11 @@ impl TimeTableView {
                 series: vec![
                     Series {
                         name: format!("ours, as a multiple of {REFERENCE}'s time"),
-                        values: self.columns.iter().map(ours).collect(),
+                        values: values(0),
                     },
                     Series {
                         name: "the paper's".to_string(),
-                        values: self.columns.iter().map(paper).collect(),
+                        values: values(1),
                     },
                 ],
             }),
@@ -174,30 +155,19 @@ enum What {
     Total,
 }
 
-/// One kind of time of one algorithm.
-struct Measured {
-    seconds: Option<f64>,
-    ratio: Option<f64>,
-    paper_seconds: Option<f64>,
-    paper_ratio: Option<f64>,
-}
-
 impl What {
-    fn of(self, time: &TimeView) -> Measured {
+    /// Ours and the paper's, each in seconds and as a ratio.
+    fn of(self, time: &TimeView) -> [[Option<f64>; 2]; 2] {
         let ratios = time.ratios;
         match self {
-            What::Pass => Measured {
-                seconds: time.seconds_per_pass,
-                ratio: ratios.pass,
-                paper_seconds: time.paper_pass,
-                paper_ratio: ratios.paper_pass,
-            },
-            What::Total => Measured {
-                seconds: time.seconds_to_still,
-                ratio: ratios.total,
-                paper_seconds: time.paper_total,
-                paper_ratio: ratios.paper_total,
-            },
+            What::Pass => [
+                [time.seconds_per_pass, ratios.pass],
+                [time.paper_pass, ratios.paper_pass],
+            ],
+            What::Total => [
+                [time.seconds_to_still, ratios.total],
+                [time.paper_total, ratios.paper_total],
+            ],
         }
     }
 
@@ -207,37 +177,6 @@ impl What {
             What::Total => "until still",
         }
     }
-
-    /// All that is known, for the figure.
-    fn described(self, time: &TimeView) -> String {
-        let Measured {
-            seconds,
-            ratio,
-            paper_seconds,
-            paper_ratio,
-        } = self.of(time);
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_string());
-        let [ratio, paper_ratio] = [ratio, paper_ratio].map(|x| or_dash(x.map(multiple)));
-        let in_seconds = |x| or_dash(finite(x).map(three_digits));
-        let [seconds, paper_seconds] = [seconds, paper_seconds].map(in_seconds);
-        let (dataset, column, name) = (&time.dataset, &time.column, self.name());
-        let mut text = format!(
-            "{dataset}, {column}, {name}: ours {ratio} ({seconds} s), paper {paper_ratio} ({paper_seconds} s)"
-        );
-        if let What::Total = self {
-            let passes = time
-                .passes_to_still
-                .map(|passes| format!("{passes} passes"));
-            for more in passes.iter().chain(&time.stopped) {
-                text += &format!("; {more}");
-            }
-        }
-        text
-    }
-}
-
-fn finite(x: Option<f64>) -> Option<f64> {
-    x.filter(|x| x.is_finite())
 }
 
 /// `13.0×`

@@ -1,11 +1,11 @@
 //! The charts inside the panels of a figure.
 
+use super::super::DASH;
 use super::super::figure::{Axis, Chart, CurveChart, CurveStyle, Panel, RowChart, RowStyle, Span};
 use super::super::text::clip;
-use super::super::{DASH, SeriesValue};
 use super::{
-    Anchor, BAR, CURVES, Drawing, Font, MARK, NAME, PANEL, PANEL_TITLE, PLAIN, Paint, SMALL, Sign,
-    paint_of,
+    BAR, CURVES, Drawing, END, Font, MARK, MIDDLE, NAME, PANEL, PANEL_TITLE, PLAIN, Paint, SMALL,
+    START, Sign, paint_of,
 };
 
 /// Inside a panel, before and after its axis; after bars, for the labels at their ends.
@@ -30,7 +30,7 @@ impl Drawing {
     ) {
         self.described(&panel.title, |drawing| {
             let title = clip(&panel.title, NAME + 8);
-            drawing.text([at[0], at[1] - 8.0], Anchor::Start, PANEL_TITLE, &title);
+            drawing.text([at[0], at[1] - 8.0], START, PANEL_TITLE, &title);
         });
         match &panel.chart {
             Chart::Curves(chart) => self.curves(chart, at, legend),
@@ -47,12 +47,12 @@ impl Drawing {
         for (value, label) in ys.ticks() {
             let at = bottom - ys.at(value).unwrap_or(0.0) * CURVES;
             self.line([x, at, x + PANEL, at], Paint::Grid, 1.0);
-            self.text([x - 6.0, at + 4.0], Anchor::End, SMALL, &label);
+            self.text([x - 6.0, at + 4.0], END, SMALL, &label);
         }
         self.line([x, y, x, bottom], Paint::Faint, 1.0);
         self.text(
             [x + 4.0, y + 11.0],
-            Anchor::Start,
+            START,
             SMALL,
             &clip(&chart.y.label, NAME),
         );
@@ -98,10 +98,10 @@ impl Drawing {
             }
             let base = top + row / 2.0 + 4.0;
             if names {
-                self.text([x - 8.0, base], Anchor::End, PLAIN, &clip(name, NAME));
+                self.text([x - 8.0, base], END, PLAIN, &clip(name, NAME));
             }
             if let Some(mark) = chart.marks.get(i) {
-                self.text([x + PANEL + 4.0, base], Anchor::Start, MARK, &clip(mark, 4));
+                self.text([x + PANEL + 4.0, base], START, MARK, &clip(mark, 4));
             }
         }
         let height = row * chart.names.len() as f64;
@@ -110,44 +110,40 @@ impl Drawing {
         if let Some(zero) = zero {
             self.line([zero, y, zero, y + height], Paint::Faint, 1.0);
         }
+        let at = |value: f64| span.at(value).map(place);
         for (j, series) in chart.series.iter().enumerate() {
             let paint = paint_of(legend, &series.name);
-            for (i, value) in series.values.iter().enumerate().take(chart.names.len()) {
+            for (i, (name, value)) in chart.names.iter().zip(&series.values).enumerate() {
                 let middle = y + row * i as f64 + 1.5 + SERIES * (j as f64 + 0.5);
-                let value = value.as_ref();
-                let at = |value: f64| span.at(value).map(place);
-                match (value.and_then(|v| Some((v, at(v.value)?))), zero) {
-                    (None, Some(zero)) => {
-                        self.text([zero + 4.0, middle + 3.5], Anchor::Start, NUMBER, DASH);
+                let Some((value, end)) = value.as_ref().and_then(|v| Some((v, at(v.value)?)))
+                else {
+                    if let Some(zero) = zero {
+                        self.text([zero + 4.0, middle + 3.5], START, NUMBER, DASH);
                     }
-                    (None, None) => (),
-                    (Some((value, end)), Some(zero)) => {
-                        self.bar(value, [zero, end, middle], paint);
-                    }
-                    (Some((value, end)), None) => self.described(&value.hover, |drawing| {
-                        if let Some([Some(low), Some(high)]) = value.interval.map(|i| i.map(at)) {
+                    continue;
+                };
+                let label = &value.label;
+                self.described(
+                    &format!("{name}, {}: {label}", series.name),
+                    |drawing| match (zero, value.interval.map(|ends| ends.map(at))) {
+                        (Some(zero), _) => drawing.bar([zero, end, middle], paint, label),
+                        (None, Some([Some(low), Some(high)])) => {
                             drawing.line([low, middle, high, middle], paint, 1.6);
+                            drawing.dot([end, middle], paint);
                         }
-                        drawing.dot([end, middle], paint);
-                    }),
-                }
+                        (None, _) => drawing.dot([end, middle], paint),
+                    },
+                );
             }
         }
     }
 
-    fn bar(&mut self, value: &SeriesValue, [zero, end, middle]: [f64; 3], paint: Paint) {
-        self.described(&value.hover, |drawing| {
-            // A bar without length is still seen.
-            let (left, right) = (zero.min(end) - 0.6, zero.max(end) + 0.6);
-            let place = [left, middle - BAR / 2.0, right - left, BAR];
-            drawing.rect(place, &paint.form());
-            drawing.text(
-                [right + 3.0, middle + 3.5],
-                Anchor::Start,
-                NUMBER,
-                &value.label,
-            );
-        });
+    fn bar(&mut self, [zero, end, middle]: [f64; 3], paint: Paint, label: &str) {
+        // A bar without length is still seen.
+        let (left, right) = (zero.min(end) - 0.6, zero.max(end) + 0.6);
+        let place = [left, middle - BAR / 2.0, right - left, BAR];
+        self.rect(place, &paint.form());
+        self.text([right + 3.0, middle + 3.5], START, NUMBER, label);
     }
 
     /// Grid lines of the horizontal axis with labels below, and what it measures.
@@ -163,12 +159,12 @@ impl Drawing {
         for (value, label) in span.ticks() {
             let at = place(span.at(value).unwrap_or(0.0));
             self.line([at, y, at, bottom + 4.0], Paint::Grid, 1.0);
-            self.text([at, bottom + 15.0], Anchor::Middle, SMALL, &label);
+            self.text([at, bottom + 15.0], MIDDLE, SMALL, &label);
         }
         self.line([x, bottom, x + PANEL, bottom], Paint::Faint, 1.0);
         self.text(
             [x + PANEL / 2.0, bottom + 29.0],
-            Anchor::Middle,
+            MIDDLE,
             SMALL,
             &clip(&axis.label, 44),
         );
