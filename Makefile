@@ -2,20 +2,28 @@
 .DEFAULT_GOAL := help
 VENV := .venv
 PYTHON := $(VENV)/bin/python
+LIBRARY := libubauc_core.$(if $(filter Darwin,$(shell uname)),dylib,so)
 
-.PHONY: help test python wheel check lint doc bench fuzz clean
+.PHONY: help test build python wheel check lint doc bench fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-test: python ## all tests: the library, the program, the Python package, and all against scikit-learn
+test: ## all tests: the library, the program, the Python package, and all against scikit-learn
 	@if [ -z "$$UBAUC_DATA" ]; then echo "NOTE: UBAUC_DATA is not set: tests on the real data sets will be SKIPPED"; fi
-	cargo test --workspace --all-features
-	$(PYTHON) -m pytest -q -n 2 --dist loadfile tests/reference python/tests
+	@$(MAKE) --no-print-directory -j 2 python
+	@$(PYTHON) tests/run.py
 
-# As `cargo test` builds its dependencies, so that few are built twice.
-python: $(VENV)/ready ## build the Python package into the virtual environment
-	$(VENV)/bin/maturin develop --quiet --profile dev
+# The Python module, the program and all tests from one build: by itself each would build its
+# dependencies again, with other features.
+build:
+	cargo build --workspace --all-features --lib --bins --tests --examples
+
+# What `maturin develop` does, with the library of that build.
+python: $(VENV)/ready build ## build the Python package into the virtual environment
+	install -m 755 target/debug/$(LIBRARY) python/ubauc/_core.abi3.so
+	@$(PYTHON) -c 'import pathlib, sysconfig; \
+	  pathlib.Path(sysconfig.get_path("purelib"), "ubauc.pth").write_text("$(CURDIR)/python")'
 
 wheel: $(VENV)/ready ## the wheel to ship, in target/wheels
 	$(VENV)/bin/maturin build

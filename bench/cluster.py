@@ -81,15 +81,15 @@ def watch():
     seen = []
 
     class Watched(fits.Rounds):
-        def __call__(self, questions, add):
+        def __call__(self, round, add):
             start = time.perf_counter()
-            answers = super().__call__(questions, add)
+            answers = super().__call__(round, add)
             seen.append(
                 {
                     "begin": start,
                     "end": time.perf_counter(),
-                    "matrix": _core.asks_for_matrix(questions),
-                    "sent": questions.nbytes,
+                    "matrix": _core.asks_for_matrix(round),
+                    "sent": len(round),
                     "received": max(answer.nbytes for answer in answers),
                 }
             )
@@ -140,7 +140,7 @@ def warm_up():
     import ubauc.dask  # noqa: F401
 
 
-def probe(partition, number, questions, size):
+def probe(partition, number, round, size):
     return np.ones(size)
 
 
@@ -158,7 +158,7 @@ def wire(partitions, size, repeats):
         futures = client.map(abs, range(partitions), pure=False)
         wait(futures)
         asked = Partitions(client, futures)
-        told = {"questions": np.ones(FEATURES), "size": size}
+        told = {"round": bytes(8 * FEATURES), "size": size}
         asked.each("probe", probe, **told)
         times = []
         for _ in range(repeats):

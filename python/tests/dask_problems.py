@@ -61,12 +61,12 @@ def same_shards(X, y, sizes, weights=None, class_weight=None, **params):
         parts.append(_data.of_arrays(X[of_part], y[of_part], weight, str(k)))
     shards = [task.shard(part, k) for k, part in enumerate(parts)]
 
-    def ask(questions, add):
-        return [s.answer(p.part, questions) for s, p in zip(shards, parts, strict=True)]
+    def send(round, add):
+        return [s.run(p.part, round) for s, p in zip(shards, parts, strict=True)]
 
     told = solver_params(estimator, ["0", "1"], seed=0, n_jobs=1)
     told["least_squares"] = told["least_squares"] or "plain"
-    rounds = _core.Rounds(ask, X.shape[1], told)
+    rounds = _core.Rounds(send, X.shape[1], told)
     return rounds.fit(told["beta"], told["gamma"], told["tolerance"], None)
 
 

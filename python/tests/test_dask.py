@@ -3,6 +3,7 @@
 import gc
 import gzip
 import pickle
+import re
 import threading
 import time
 
@@ -447,7 +448,7 @@ def test_a_fit_that_fails_leaves_the_old_model(client):
     assert (fitted.decision_function(X) == before).all()
 
 
-def failing(self, questions, add):
+def failing(self, round, add):
     raise ZeroDivisionError
 
 
@@ -535,6 +536,70 @@ def test_the_rounds_are_few_and_small(client):
 
 def remembered():
     return len(_rounds._remembered)
+
+
+# Versions.
+
+
+def test_a_worker_of_another_version_is_refused_by_name(killable, monkeypatch):
+    _, client = killable
+    client.wait_for_workers(2, timeout=60)
+    rows, labels, _ = in_chunks(*problem(400, 3), (100, 100, 100, 100))
+    clf = DaskUBAUCClassifier(client, beta=0.5, gamma=1e-3)
+    refused = rf"worker (\S+) has ubauc 0\.0\.9, the driver {re.escape(_core.__version__)}"
+    send = _rounds.Rounds.__call__
+
+    def change_one(self, round, add):
+        if self.rounds == 3:
+            client.run(pretend_version, "0.0.9", workers=self.partitions.homes[:1])
+        return send(self, round, add)
+
+    try:
+        client.run(pretend_version, "0.0.9")
+        with pytest.raises(RuntimeError, match=refused) as caught:
+            clf.fit(rows, labels)
+        assert re.search(refused, str(caught.value))[1] in client.nthreads()
+        # One that changes in the middle of a fit, as if it had just joined.
+        client.run(pretend_version, _core.__version__)
+        monkeypatch.setattr(_rounds.Rounds, "__call__", change_one)
+        with pytest.raises(RuntimeError, match=refused):
+            clf.fit(rows, labels)
+    finally:
+        client.run(pretend_version, _core.__version__)
+    monkeypatch.undo()
+    assert clf.fit(rows, labels).gap_ <= 1e-6
+
+
+def pretend_version(version):
+    _core.__version__ = version
+
+
+def test_damaged_messages_are_refused(client):
+    X, y = problem(100, 3)
+    part = _data.of_arrays(X, y, None, "rows")
+    shard = Task(cols=3, pair=(0, 1)).shard(part, 0)
+    rounds = []
+
+    def send(round, add):
+        answers = [shard.run(part.part, round)]
+        rounds.append((round, answers[0]))
+        return answers
+
+    params = solver_params(UBAUCClassifier(), ["0", "1"], seed=0, n_jobs=1)
+    params["least_squares"] = "plain"
+    _core.Rounds(send, 3, params)
+    round, answers = rounds[0]
+    damaged = answers.copy()
+    damaged[len(damaged) // 2] ^= 1
+    for wrong in (round[:-1], round[:20] + b"?" + round[21:], b"", b"hello", bytes(answers)):
+        with pytest.raises(ValueError, match="^a round of commands and queries "):
+            shard.run(part.part, wrong)
+    for wrong in (damaged, answers[:-1], np.frombuffer(round, np.uint8)):
+        with pytest.raises(ValueError, match="^the answers of a shard "):
+            _core.sum_answers([answers, wrong])
+        with pytest.raises(ValueError, match="^the answers of a shard "):
+            _core.Rounds(lambda round, add, wrong=wrong: [wrong], 3, params)
+    assert _core.sum_answers([answers, answers]).nbytes == answers.nbytes
 
 
 # What the driver and the workers need not know.

@@ -120,10 +120,10 @@ def test_workers_that_forget_are_told_again(killable):
     asks = _rounds.Rounds.__call__
     random = np.random.default_rng(1)
 
-    def forgetful(self, questions, add):
+    def forgetful(self, round, add):
         if random.random() < 0.3:
             client.run(forget_all)
-        return asks(self, questions, add)
+        return asks(self, round, add)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_rounds.Rounds, "__call__", forgetful)
@@ -176,7 +176,7 @@ def test_a_scheduler_that_is_gone(how, monkeypatch):
         if how == "killed":
             processes.kill_scheduler()
         else:
-            processes.scheduler.send_signal(signal.SIGSTOP)
+            os.kill(processes.scheduler.pid, signal.SIGSTOP)
         thread.join(timeout=20)
         took = time.monotonic() - start
         if how == "stopped":

@@ -50,6 +50,10 @@ CASES = {
         "--algorithm oam-seq --C 0.01 --buffer 20 --passes 2",
         OAMClassifier(C=0.01, buffer_size=20, max_iter=2),
     ),
+    "oam-seq averaged": (
+        "--algorithm oam-seq --C 0.01 --average",
+        OAMClassifier(C=0.01, average=True),
+    ),
     "oam-gra": (
         "--algorithm oam-gra --C 0.0001",
         OAMClassifier(update="gradient"),

@@ -17,9 +17,10 @@ from ._classifier import UBAUCClassifier
 from ._core import __version__
 from ._readers import load_svmlight
 from ._rivals import OAMClassifier, OPAUCClassifier, RankSVMClassifier, SOLAMClassifier
-from .exceptions import CollapseWarning
+from .exceptions import BaselineWarning, CollapseWarning
 
 __all__ = [
+    "BaselineWarning",
     "CollapseWarning",
     "OAMClassifier",
     "OPAUCClassifier",

@@ -30,8 +30,9 @@ class UBAUCClassifier(WeightedAUCClassifier):
         All examples alike in the least squares, or each class with half of the weight, which often
         pays on imbalanced data. "auto" chooses with `beta` or `gamma`, and is "plain" where nothing
         is chosen.
-    fit_intercept : bool, default=False
-        An intercept in the least squares, not penalised. It moves no ranking.
+    fit_intercept : bool, default=True
+        An intercept in the least squares, not penalised: adding a constant to a feature then does
+        not change the ranking. False is the paper's Eq. (8).
     scale : {"auto", "none", "maxabs", "standard"}, default="auto"
         Divide features by their largest absolute value or their standard deviation while learning;
         `coef_` is for features as they are. Nothing is centred, so sparse data stay sparse. "auto"
@@ -168,7 +169,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
         beta="auto",
         gamma="auto",
         least_squares="auto",
-        fit_intercept=False,
+        fit_intercept=True,
         scale="auto",
         tol=None,
         max_iter=None,

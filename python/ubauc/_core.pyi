@@ -11,6 +11,7 @@ __version__: str
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 
 def fit_batch(
     x: Any, positive: Bools, weights: Floats | None, params: Mapping[str, Any]
@@ -128,18 +129,22 @@ class Part:
 
 class Shard:
     def __init__(self, part: Part, cols: int, positive: Bools, weights: Floats | None) -> None: ...
-    def answer(self, part: Part, round: Floats) -> Floats: ...
+    def run(self, part: Part, round: bytes) -> Bytes: ...
 
 class Rounds:
     def __init__(
-        self, ask: Callable[[Floats], Sequence[Floats]], cols: int, params: Mapping[str, Any]
+        self,
+        send: Callable[[bytes, bool], Sequence[Bytes]],
+        cols: int,
+        params: Mapping[str, Any],
     ) -> None: ...
     def fit(
         self, beta: float, gamma: float, tolerance: float, start: Floats | None = None
     ) -> dict[str, Any]: ...
 
-def asks_for_matrix(round: Floats) -> bool: ...
-def changes(round: Floats) -> Floats: ...
+def asks_for_matrix(round: bytes) -> bool: ...
+def commands(round: bytes) -> bytes | None: ...
+def sum_answers(answers: Sequence[Bytes]) -> Bytes: ...
 def learn_part(
     learner: Learner,
     part: Part,

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from . import _core
 from ._callbacks import StoppedByCallback
-from .exceptions import CollapseWarning, warn_user
+from .exceptions import BaselineWarning, CollapseWarning, warn_user
 
 # Parameters that are used where "auto" has too few examples to choose by.
 DEFAULT_BETA, DEFAULT_GAMMA = 0.5, 1e-4
@@ -265,6 +265,7 @@ def warn_about(solution, n, params):
     if what is not None:
         message = f"{what}; a larger beta or a smaller gamma keeps scores apart"
         warn_user(message, CollapseWarning)
+    _warn_about_verdict(solution.tuned)
     stop, tol = solution.stop, params["tolerance"]
     if stop in ("stalled", "max_newton"):
         gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
@@ -273,7 +274,7 @@ def warn_about(solution, n, params):
         if stop == "stalled":
             remedy = (
                 "where the mean of a feature dwarfs its variation, take it off (fit_intercept=True "
-                "does, of dense rows)"
+                "does, of dense features)"
             )
         message = (
             f"not converged ({stop}): the gap is {gap}, asked for was {tol:g}; {remedy}, scale the "
@@ -296,6 +297,17 @@ def warn_about(solution, n, params):
                 "more (max_iter), or take solver='batch', which finds the minimum"
             )
             warn_user(message, ConvergenceWarning)
+
+
+def _warn_about_verdict(tuned):
+    if tuned is not None and tuned.get("is_worse_than_logistic"):
+        verdict = tuned["verdict"]
+        message = (
+            f"logistic regression is significantly better on examples that neither model has seen: "
+            f"AUC {verdict['logistic']['auc']:.4f} against {verdict['ours']['auc']:.4f} "
+            f"(p {verdict['test']['p']:.1e}); consider sklearn.linear_model.LogisticRegression"
+        )
+        warn_user(message, BaselineWarning)
 
 
 def _held_out_scores(estimator, problem, params, solution):

@@ -48,11 +48,13 @@ class RivalClassifier(AUCClassifier):
         return self._fit(X, y)
 
     def _own(self):
-        """Parameters by the names of the command line; "auto" is not said."""
+        """Parameters by the names of the command line; without "auto" and options that are off."""
         values = {theirs: getattr(self, ours) for theirs, ours in self._own_names.items()}
-        kind = {"tau": int, "buffer": int}
+        kind = {"tau": int, "buffer": int, "average": bool}
         return {
-            name: kind.get(name, float)(value) for name, value in values.items() if value != "auto"
+            name: kind.get(name, float)(value)
+            for name, value in values.items()
+            if value != "auto" and value is not False
         }
 
     def _params(self, names, *, seed, n_jobs):

@@ -221,6 +221,9 @@ class OAMClassifier(OnlineRivalClassifier):
         Weight of the pairs: bounds the steps. More passes want a smaller one.
     buffer_size : int, default=100
         Examples kept of each class.
+    average : bool, default=False
+        The mean of the weights after each example, which some re-implementations report, not the
+        last weights as in the paper.
     max_iter : int, default=1
         Passes over the examples; one, as in its paper.
     tol : float, default=1e-7
@@ -269,13 +272,14 @@ class OAMClassifier(OnlineRivalClassifier):
     0.895
     """
 
-    _own_names = {"C": "C", "buffer": "buffer_size"}
+    _own_names = {"C": "C", "buffer": "buffer_size", "average": "average"}
     _cure = "a larger C may let the features speak"
     _parameter_constraints = {
         **_ONLINE,
         "update": [StrOptions({"sequential", "gradient"})],
         "C": [_ABOVE_0],
         "buffer_size": [_AT_LEAST_1],
+        "average": ["boolean"],
     }
 
     def __init__(
@@ -284,6 +288,7 @@ class OAMClassifier(OnlineRivalClassifier):
         update="sequential",
         C=1e-4,
         buffer_size=100,
+        average=False,
         max_iter=1,
         tol=1e-7,
         shuffle=True,
@@ -295,6 +300,7 @@ class OAMClassifier(OnlineRivalClassifier):
         self.update = update
         self.C = C
         self.buffer_size = buffer_size
+        self.average = average
         self.max_iter = max_iter
         self.tol = tol
         self.shuffle = shuffle

@@ -15,6 +15,14 @@ class CollapseWarning(UserWarning):
     """
 
 
+class BaselineWarning(UserWarning):
+    """Logistic regression is significantly better than the model that was chosen.
+
+    Raised where parameters are chosen by cross-validated AUC: both models are compared by a paired
+    test on examples that neither has seen.
+    """
+
+
 def warn_user(message, category):
     """Warn whoever called us: the warning points at the first line that is not ours."""
     frame, level = sys._getframe(1), 2

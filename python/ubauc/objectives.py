@@ -18,7 +18,8 @@ weights:
 
 *λ.* With p_i = 1/(1 + exp(−y_i(λ − c_i)/τ)) the derivative by λ is Σ s_i y_i p_i, which increases:
 below 0 for small λ and above 0 for large, so that λ* is found by Newton steps within a bracket that
-bisection shrinks. Each costs O(N); some ten are needed.
+bisection shrinks, from the N⁺-th highest score, which is λ* for τ → 0. Each costs O(N); some five
+are needed. With q_i = 1/(1 + exp(−(λ − c_i)/τ)) the derivative is Σ s_i q_i − S_{−1}.
 
 *Gradient.* At λ* the derivative by λ is 0, so λ* may be held still (envelope theorem):
 
@@ -120,24 +121,29 @@ class UnivariateBoundObjective:
     def _threshold(self, y, c, s):
         """λ*, to rounding."""
         tau = self.temperature
+        # Sums by numpy: BLAS would use other threads, and other bits with other numbers of them.
+        positive, negative = s[y > 0].sum(), s[y < 0].sum()
         # At these ends all p of one class are below half of what balances the other's.
-        room = tau * (2.0 + np.log(s.sum() / min(s[y > 0].sum(), s[y < 0].sum())))
+        room = tau * (2.0 + np.log((positive + negative) / min(positive, negative)))
         low, high = c.min() - room, c.max() + room
-        at = (low + high) / 2
-        # y(λ − c)/τ is `slant` λ − `shift`.
-        slant, shift, signed = y / tau, y * c / tau, s * y
+        n_neg = int((y < 0).sum())
+        at, scaled = float(np.partition(c, n_neg)[n_neg]), c / tau
         for _ in range(200):
-            p = expit(slant * at - shift)
-            slope = signed @ p
+            # p_i of a positive, and 1 - p_i of a negative example.
+            q = expit(at / tau - scaled)
+            weighted = s * q
+            slope = weighted.sum() - negative
             low, high = (low, at) if slope > 0 else (at, high)
-            curvature = s @ (p * (1 - p)) / tau
-            step = at - slope / curvature if curvature > 0 else low
-            after = step if low < step < high else (low + high) / 2
+            weighted *= 1 - q
+            curvature = weighted.sum() / tau
+            step = -slope / curvature if curvature > 0 else np.inf
+            # After a Newton step the error is about the square of the step, over tau.
+            if abs(step) <= 1e-7 * tau:
+                return at + step
+            after = at + step if low < at + step < high else (low + high) / 2
             if not low < after < high:
-                break
-            close, at = abs(after - at) <= 1e-14 * (abs(at) + tau), after
-            if close:
-                break
+                return at
+            at = after
         return at
 
 

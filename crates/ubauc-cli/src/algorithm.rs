@@ -7,7 +7,7 @@ mod ubauc;
 use std::collections::BTreeMap;
 
 use ::ubauc::data::dataset::Dataset;
-use ::ubauc::data::scale::Scale;
+use ::ubauc::data::scale::{Origin, Scale};
 use ::ubauc::objective::ubauc::LeastSquares;
 use ::ubauc::solver::ba_ubauc::{BaUbaucParams, Given, TracePoint};
 use ::ubauc::solver::linear_svm::{SvmParams, SvmPoint};
@@ -126,7 +126,7 @@ impl Problem {
             beta: 0.5,
             gamma: 1e-4,
             least_squares: LeastSquares::Plain,
-            intercept: false,
+            intercept: true,
             scale: Scale::None,
             tolerance: None,
             max_newton: None,
@@ -218,7 +218,13 @@ impl Problem {
         data: &Dataset,
         weights: Option<&[f64]>,
     ) -> Result<Option<Vec<f64>>> {
-        Ok(self.scale.optional_divisors(data.rows(), weights)?)
+        let intercept = match self.algorithm {
+            Algorithm::BaUbauc | Algorithm::OlUbauc => self.intercept,
+            Algorithm::Logistic => true,
+            _ => false,
+        };
+        let origin = Origin::of_intercept(intercept);
+        Ok(self.scale.optional_divisors(data.rows(), weights, origin)?)
     }
 
     /// Fits the model, with a word now and then if that takes long. Block descent and the rivals have a start of their

@@ -79,6 +79,23 @@ impl fmt::Display for WrongUsage {
 
 impl std::error::Error for WrongUsage {}
 
+/// Whether there is an intercept.
+#[derive(Debug, Args)]
+pub(crate) struct InterceptArgs {
+    /// Leave out the intercept of the least squares, as the paper's Eq. (8) does: the offset of a feature then matters
+    #[arg(long, overrides_with = "intercept")]
+    pub(crate) no_intercept: bool,
+    /// The default
+    #[arg(long, overrides_with = "no_intercept", hide = true)]
+    intercept: bool,
+}
+
+impl InterceptArgs {
+    pub(crate) fn intercept(&self) -> bool {
+        !self.no_intercept
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// See what the program does, on imbalanced data made up on the spot

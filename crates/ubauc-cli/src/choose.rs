@@ -67,6 +67,11 @@ pub(crate) fn choose_parameters(
         gamma: best.gamma,
         least_squares: best.least_squares,
     };
+    let scale_name = match scale {
+        Scale::None => "none",
+        Scale::MaxAbs => "maxabs",
+        Scale::Standard => "standard",
+    };
     let beside = tuned
         .verdict
         .as_ref()
@@ -78,5 +83,12 @@ pub(crate) fn choose_parameters(
         kind(chosen.least_squares),
         best.judged.auc,
     ));
+    if tuned.verdict.as_ref().is_some_and(Verdict::is_worse) {
+        output.note(format!(
+            "warning: logistic regression is significantly better on examples that neither model has \
+             seen; use --algorithm logistic --gamma {:e} --scale {scale_name}",
+            tuned.best_logistic().gamma
+        ));
+    }
     Ok((chosen, tuned.verdict))
 }

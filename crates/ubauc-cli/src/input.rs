@@ -14,6 +14,20 @@ use crate::args::WrongUsage;
 use crate::output::Output;
 use crate::progress::{BYTES, Progress, STREAM};
 
+/// The formats with named columns that this build reads, for `--help`.
+pub(crate) const TABLES: &str = if cfg!(feature = "parquet") {
+    "CSV, Parquet"
+} else {
+    "CSV"
+};
+
+/// The formats of examples that this build reads, for `--help`.
+const FORMATS: &str = if cfg!(feature = "parquet") {
+    "CSV with a header, svmlight or Parquet"
+} else {
+    "CSV with a header or svmlight"
+};
+
 /// How to read a file.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
@@ -21,8 +35,7 @@ pub(crate) struct FormatArgs {
     /// Format of the file [default: by name and content]
     #[arg(long, value_enum)]
     format: Option<FormatName>,
-    /// Column of the labels (CSV, Parquet)
-    #[arg(long, value_name = "COLUMN", default_value = "label")]
+    #[arg(long, value_name = "COLUMN", default_value = "label", help = format!("Column of the labels ({TABLES})"))]
     pub(crate) label: String,
     /// Byte between CSV fields, \t for a tab [default: the commonest of , ; tab | in the header]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
@@ -42,6 +55,7 @@ pub(crate) struct FormatArgs {
 enum FormatName {
     Svmlight,
     Csv,
+    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -159,6 +173,7 @@ impl FormatArgs {
             format: self.format.map(|name| match name {
                 FormatName::Svmlight => Format::Svmlight,
                 FormatName::Csv => Format::Csv,
+                #[cfg(feature = "parquet")]
                 FormatName::Parquet => Format::Parquet,
             }),
             label: self.label.clone(),
@@ -220,12 +235,12 @@ impl ClassArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Scores")]
 pub(crate) struct ScoreArgs {
-    /// Column of the scores (CSV, Parquet); several, separated by commas, where a command takes them
     #[arg(
         long,
         value_name = "COLUMN",
         value_delimiter = ',',
-        default_value = "score"
+        default_value = "score",
+        help = format!("Column of the scores ({TABLES}); several, separated by commas, where a command takes them")
     )]
     pub(crate) score: Vec<String>,
     /// svmlight: take the feature with this index as the score
@@ -305,7 +320,9 @@ impl ScoreArgs {
 /// The file to read.
 #[derive(Debug, Args)]
 pub(crate) struct FileArg {
-    /// CSV with a header, svmlight or Parquet; plain, gz, zst, bz2 or xz; - is standard input
-    #[arg(value_name = "FILE")]
+    #[arg(
+        value_name = "FILE",
+        help = format!("{FORMATS}; plain, gz, zst, bz2 or xz; - is standard input")
+    )]
     pub(crate) file: PathBuf,
 }

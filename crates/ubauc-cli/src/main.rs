@@ -31,6 +31,8 @@ use clap::Parser;
 use args::{Cli, Command, WrongUsage};
 
 fn main() -> ExitCode {
+    #[cfg(feature = "parquet")]
+    silence_parquet();
     match run(&Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         // `ubauc … | head` has had enough.
@@ -40,6 +42,17 @@ fn main() -> ExitCode {
             exit_code(&error)
         }
     }
+}
+
+/// A panic over a damaged Parquet file is reported as an error of that file, and only so.
+#[cfg(feature = "parquet")]
+fn silence_parquet() {
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().name() != Some(ubauc::read::PARQUET_THREAD) {
+            others(info);
+        }
+    }));
 }
 
 fn run(cli: &Cli) -> Result<()> {

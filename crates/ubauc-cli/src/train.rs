@@ -21,7 +21,7 @@ use ubauc::objective::ubauc::LeastSquares;
 use ubauc::tune::Verdict;
 
 use crate::algorithm::{Algorithm, Problem, Solver, complete};
-use crate::args::WrongUsage;
+use crate::args::{InterceptArgs, WrongUsage};
 use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{FileArg, Wanted};
 use crate::names::{LeastSquaresName, name_of};
@@ -45,7 +45,7 @@ use warnings::warn;
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n\n\
     Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
-    their classes and s = w.x their scores, plus gamma/2 |w|^2. The gap is the proof: no weights have\n\
+    their classes and s = w.x + b their scores, plus gamma/2 |w|^2. The gap is the proof: no weights have\n\
     an objective smaller than this one by more than that share.\n\n\
     Without --beta or --gamma both are chosen as `ubauc tune` does, which takes a few hundred fits, and\n\
     a note tells how the choice compares with logistic regression. A beta that is too small ties\n\
@@ -71,11 +71,10 @@ pub(crate) struct TrainArgs {
     /// if beta and gamma are given or for ol-ubauc, else chosen with them]
     #[arg(long, value_enum)]
     least_squares: Option<LeastSquaresName>,
-    /// An intercept in the least squares, not penalised; logistic always has one
-    #[arg(long)]
-    intercept: bool,
-    /// Divide every feature by its largest absolute value (maxabs) or its standard deviation (standard) while learning;
-    /// the model is for features as they are [default: none if beta and gamma are given, else maxabs;
+    #[command(flatten)]
+    intercept: InterceptArgs,
+    /// Divide every feature by its largest absolute value (maxabs; that of its distance from the mean where there is an
+    /// intercept) or its standard deviation (standard) while learning; the model is for features as they are [default: none if beta and gamma are given, else maxabs;
     /// ol-ubauc: maxabs]
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
@@ -137,7 +136,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let choice = args.choose(&data, weights.as_deref(), seed, output)?;
     let problem = choice.problem;
     let seconds_tune = choosing.elapsed().as_secs_f64();
-    let has_intercept = args.intercept || args.algorithm == Algorithm::Logistic;
+    let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
     let start = initial.as_ref().map(|model| model.start(has_intercept));
     let solving = Instant::now();
     let mut trained = problem.fit(&data, weights.as_deref(), start, output)?;
@@ -149,9 +148,11 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let test_auc = test
         .map(|test| TestAuc::of(&saved.model, &test))
         .transpose()?;
-    if let Some(path) = &args.model {
-        saved.save(path)?;
-    }
+    // Hours of work are reported even if the disk is full; the error comes after the report.
+    let written = args
+        .model
+        .as_deref()
+        .map_or(Ok(()), |path| saved.save(path));
     warn(&trained, &problem, (&data, weights.as_deref()), output);
     let report = Report {
         algorithm: name_of(args.algorithm),
@@ -181,7 +182,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         train_auc,
         train_ci95,
         test_auc,
-        model: args.model.clone(),
+        model: args.model.clone().filter(|_| written.is_ok()),
         verdict: choice.verdict,
         trace: trained.trace.take().filter(|_| args.trace),
         seconds: Seconds {
@@ -191,11 +192,14 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
             total: started.elapsed().as_secs_f64(),
         },
     };
-    if args.model.as_deref().is_some_and(is_stdout) {
+    let reported = if args.model.as_deref().is_some_and(is_stdout) {
         output.report_aside(&report);
-        return Ok(());
-    }
-    output.report(&report)
+        Ok(())
+    } else {
+        output.report(&report)
+    };
+    written?;
+    reported
 }
 
 /// What is fitted, and how it was come by.
@@ -256,7 +260,7 @@ impl TrainArgs {
                 verdict: None,
             });
         }
-        let how = (self.intercept, self.scale(), seed);
+        let how = (self.intercept.intercept(), self.scale(), seed);
         let (chosen, verdict) =
             choose_parameters(typed, data, weights, how, output).with_context(in_file)?;
         Ok(Choice {
@@ -273,7 +277,7 @@ impl TrainArgs {
             beta: chosen.beta,
             gamma: chosen.gamma,
             least_squares: chosen.least_squares,
-            intercept: self.intercept,
+            intercept: self.intercept.intercept(),
             scale: self.scale(),
             tolerance: self.tolerance,
             max_newton: self.max_newton,

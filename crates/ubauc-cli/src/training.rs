@@ -8,19 +8,28 @@ use ubauc::data::dataset::{Dataset, Examples};
 use ubauc::data::labels::Choice;
 use ubauc::data::rows::{Csr, Rows};
 
-use crate::input::{ClassArgs, FormatArgs, Wanted};
+use crate::input::{ClassArgs, FormatArgs, TABLES, Wanted};
 use crate::output::Output;
 use crate::scoring::ClassSides;
 
 /// Which columns of the training file are what.
 #[derive(Debug, Args)]
 pub(crate) struct TrainingArgs {
-    /// Column of sample weights, at least 0, in the training file (CSV, Parquet): an example of weight 2 counts as two
-    /// in what is minimised and in the AUC of the training file and of folds, one of weight 0 not at all
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        help = format!(
+            "Column of sample weights, at least 0, in the training file ({TABLES}): an example of weight 2 counts as two \
+             in what is minimised and in the AUC of the training file and of folds, one of weight 0 not at all"
+        )
+    )]
     pub(crate) weight: Option<String>,
-    /// Columns to leave out (CSV, Parquet), separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        value_delimiter = ',',
+        help = format!("Columns to leave out ({TABLES}), separated by commas")
+    )]
     ignore: Vec<String>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,

@@ -12,8 +12,9 @@ use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{interval, number, p_value, thousands};
 use ubauc::document::{Block, Document, Table};
 use ubauc::objective::ubauc::LeastSquares;
-use ubauc::tune::{LogisticPoint, Point, TuneParams, Tuned, Verdict, tune};
+use ubauc::tune::{LogisticPoint, Point, SIGNIFICANT, TuneParams, Tuned, Verdict, tune};
 
+use crate::args::InterceptArgs;
 use crate::input::FileArg;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -23,7 +24,7 @@ use crate::training::{Training, TrainingArgs, quoted};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ubauc tune train.svm\n  \
-    ubauc tune train.csv --label churned --scale standard --intercept\n  \
+    ubauc tune train.csv --label churned --scale standard\n  \
     ubauc tune train.csv --weight times_seen --ignore id\n  \
     ubauc tune train.svm --betas 0.5,1,2 --gammas 1e-3,1e-4 --least-squares balanced --json\n\n\
     A fifth of the examples is held out first (--held-out); the folds are made of the rest, and every\n\
@@ -53,9 +54,8 @@ pub(crate) struct TuneArgs {
     /// Values of γ to try for logistic regression [default: 1e-2,1e-3,1e-4,1e-5,1e-6]
     #[arg(long, value_name = "G,…", value_delimiter = ',')]
     logistic_gammas: Vec<f64>,
-    /// An intercept in the least squares, not penalised; logistic regression always has one
-    #[arg(long)]
-    intercept: bool,
+    #[command(flatten)]
+    intercept: InterceptArgs,
     /// Divide every feature by its largest absolute value (maxabs) or its standard deviation (standard) in the training
     /// examples of each fold
     #[arg(long, value_enum, default_value_t = ScaleName::None)]
@@ -105,7 +105,7 @@ impl TuneArgs {
             folds: self.folds,
             held_out: self.held_out,
             seed,
-            intercept: self.intercept,
+            intercept: self.intercept.intercept(),
             scale: match self.scale {
                 ScaleName::None => Scale::None,
                 ScaleName::Maxabs => Scale::MaxAbs,
@@ -252,8 +252,8 @@ impl Report {
         let Point { beta, gamma, .. } = self.chosen;
         let kind = kind(self.chosen.least_squares);
         let mut options = format!("--beta {beta} --gamma {gamma:e} --least-squares {kind}");
-        if self.intercept {
-            options += " --intercept";
+        if !self.intercept {
+            options += " --no-intercept";
         }
         options + &self.scaling()
     }
@@ -271,8 +271,7 @@ impl Report {
 
     /// Logistic regression is better, and not by chance.
     fn worse(&self) -> bool {
-        let test = self.verdict.as_ref().map(|verdict| &verdict.test);
-        test.is_some_and(|test| test.p.is_some_and(|p| p < SIGNIFICANT) && test.difference < 0.0)
+        self.verdict.as_ref().is_some_and(Verdict::is_worse)
     }
 
     /// One sentence to act on.
@@ -326,8 +325,6 @@ pub(crate) fn kind(kind: LeastSquares) -> &'static str {
     }
 }
 
-/// A p value below this is taken for more than chance.
-const SIGNIFICANT: f64 = 0.05;
 /// Points shown to people; JSON has them all.
 const SHOWN: usize = 10;
 

@@ -524,7 +524,11 @@ fn what_was_typed_wrong_is_wrong_usage() {
         (&["--seed", "-1"], "-1"),
         (
             &["--format", "xlsx"],
-            "possible values: svmlight, csv, parquet",
+            if cfg!(feature = "parquet") {
+                "possible values: svmlight, csv, parquet]"
+            } else {
+                "possible values: svmlight, csv]"
+            },
         ),
         (&["--max-fpr", "half"], "invalid float"),
         (

@@ -42,6 +42,22 @@ fn every_command_has_the_common_options() {
 }
 
 #[test]
+fn help_names_parquet_where_it_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    for words in COMMANDS {
+        let output = ubauc(directory.path(), &[words, &["--help"]].concat());
+        let help = success(&output);
+        let reads = help.contains("svmlight indices");
+        let named = help.to_lowercase().contains("parquet");
+        assert_eq!(
+            named,
+            reads && cfg!(feature = "parquet"),
+            "{words:?}: {help}"
+        );
+    }
+}
+
+#[test]
 fn common_options_stand_before_the_command_too() {
     let directory = tempfile::tempdir().unwrap();
     let before = ubauc(

@@ -18,7 +18,15 @@ const TRAIN: &str = "label,a,b\n1,2,1\n0,1,-1\n1,1,0.5\n0,-1,0\n0,0.5,1\n1,3,-1\
 fn trained(name: &str, text: &str) -> tempfile::TempDir {
     let directory = directory_with(&[(name, text)]);
     let words = [
-        "train", name, "--beta", "0.5", "--gamma", "0.01", "--model", "m.json",
+        "train",
+        name,
+        "--beta",
+        "0.5",
+        "--gamma",
+        "0.01",
+        "--no-intercept",
+        "--model",
+        "m.json",
     ];
     success(&ubauc(directory.path(), &words));
     directory
@@ -77,7 +85,14 @@ fn scores_are_those_of_training_to_the_last_bit() {
     let directory = trained("x.svm", &overlapping(3_000, 9));
     let dir = directory.path();
     let words = [
-        "train", "x.svm", "--beta", "0.5", "--gamma", "0.01", "--json",
+        "train",
+        "x.svm",
+        "--beta",
+        "0.5",
+        "--gamma",
+        "0.01",
+        "--no-intercept",
+        "--json",
     ];
     let report = json(&ubauc(dir, &words));
     let text = success(&ubauc(dir, &["predict", "--model", "m.json", "x.svm"])).to_string();
@@ -89,6 +104,7 @@ fn scores_are_those_of_training_to_the_last_bit() {
     let params = BaUbaucParams {
         beta: 0.5,
         gamma: 0.01,
+        intercept: false,
         ..Default::default()
     };
     let fitted = fit(&data, &Given::default(), &params).unwrap();

@@ -84,6 +84,8 @@ fn objective_is_that_of_the_weights_in_the_model() {
     assert_eq!(model["names"], serde_json::json!(["a", "b"]));
     assert_eq!(model["classes"], serde_json::json!(["0", "1"]));
     let w: Vec<f64> = serde_json::from_value(model["weights"].clone()).unwrap();
+    let b = model["intercept"].as_f64().unwrap();
+    assert!(b != 0.0);
     let rows: Vec<Vec<f64>> = TINY
         .lines()
         .skip(1)
@@ -91,7 +93,7 @@ fn objective_is_that_of_the_weights_in_the_model() {
         .collect();
     let scored: Vec<(f64, f64)> = rows
         .iter()
-        .map(|r| (2.0 * r[0] - 1.0, w[0] * r[1] + w[1] * r[2]))
+        .map(|r| (2.0 * r[0] - 1.0, w[0] * r[1] + w[1] * r[2] + b))
         .collect();
     // The hinge is piecewise linear: some score is a best threshold.
     let hinge = |l: f64| {
@@ -149,6 +151,30 @@ fn what_cannot_be_written_is_refused_before_anything_is_read() {
     let text = stderr(&ubauc(directory.path(), &words)).to_string();
     assert_eq!(failure(&ubauc(directory.path(), &words)).lines().count(), 1);
     assert!(text.contains("nowhere/m.json: cannot be written"), "{text}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_at_the_end_leaves_the_report() {
+    let directory = directory_with(&[("x.csv", TINY)]);
+    for more in ["--quiet", "--json"] {
+        let words = [
+            &["train", "x.csv", "--model", "/dev/full", more],
+            &GIVEN[..],
+        ]
+        .concat();
+        let output = ubauc(directory.path(), &words);
+        assert!(failure(&output).contains("/dev/full"), "{output:?}");
+        let report = stdout(&output);
+        if more == "--quiet" {
+            assert!(report.contains("training AUC"), "{report}");
+            // It says nothing of a model that is not there.
+            assert!(!report.contains("/dev/full"), "{report}");
+        } else {
+            let report: Value = serde_json::from_str(report).unwrap();
+            assert!(report["train_auc"].is_f64() && report["model"].is_null());
+        }
+    }
 }
 
 #[test]
@@ -229,7 +255,16 @@ fn a9a_has_its_known_optimum() {
     let file = |name: &str| data.join("a9a").join(name).to_str().unwrap().to_string();
     let (train, test) = (file("train.svm.zst"), file("test.svm.zst"));
     let words = [
-        "train", &train, "--test", &test, "--beta", "0.5", "--gamma", "1e-4", "--json",
+        "train",
+        &train,
+        "--test",
+        &test,
+        "--beta",
+        "0.5",
+        "--gamma",
+        "1e-4",
+        "--no-intercept",
+        "--json",
     ];
     let report = json(&ubauc(directory.path(), &words));
     let objective = report["objective"].as_f64().unwrap();

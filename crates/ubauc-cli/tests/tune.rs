@@ -95,9 +95,14 @@ fn people_get_a_table_and_one_sentence_to_act_on() {
     assert!(text.contains("\nUse --beta "), "{text}");
     assert!(text.contains("on 120 examples held out"), "{text}");
     assert!(text.contains("\n  ubauc train x.csv --beta "), "{text}");
-    let options = ["--scale", "standard", "--intercept", "--one-standard-error"];
+    let options = [
+        "--scale",
+        "standard",
+        "--no-intercept",
+        "--one-standard-error",
+    ];
     let more = ubauc(directory.path(), &[&SMALL[..], &options].concat());
-    assert!(success(&more).contains("--intercept --scale standard"));
+    assert!(success(&more).contains("--no-intercept --scale standard"));
     let none = ubauc(
         directory.path(),
         &[&SMALL[..], &["--held-out", "0"]].concat(),

@@ -5,12 +5,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::data::dataset::Dataset;
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Fit, Given, TracePoint};
 use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesGiven};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
-use ubauc::tune::{TuneParams, Tuned, has_collapsed, tune};
+use ubauc::tune::{TuneParams, Tuned, Verdict, has_collapsed, tune};
 
 use crate::caller::{stop_if_asked, tell};
 use crate::error::{Refused, unknown};
@@ -75,7 +75,7 @@ pub(crate) fn fit_batch<'py>(
         let data = x.dataset(positive, params.classes.clone())?;
         let (used, tuned) = params.choose(&data, weights, kind, scale)?;
         let tell = |p: &TracePoint| params.tell(p.newton, p.objective, p.gap);
-        let divisors = scale.optional_divisors(data.rows(), weights)?;
+        let divisors = scale.optional_divisors(data.rows(), weights, params.origin())?;
         let given = Given {
             weights,
             divisors: divisors.as_deref(),
@@ -154,7 +154,7 @@ pub(crate) fn fit_online<'py>(
     let (fit, used, collapsed) = detached(py, params.n_jobs, || {
         let data = x.dataset(positive, params.classes.clone())?;
         let tell = |p: &PassPoint| params.tell(p.pass, p.objective, Some(p.auc));
-        let divisors = scale.optional_divisors(data.rows(), weights)?;
+        let divisors = scale.optional_divisors(data.rows(), weights, params.origin())?;
         let given = PassesGiven {
             weights,
             divisors: divisors.as_deref(),
@@ -214,6 +214,10 @@ impl Common {
             .as_deref()
             .map(least_squares_of)
             .transpose()
+    }
+
+    fn origin(&self) -> Origin {
+        Origin::of_intercept(self.intercept)
     }
 
     pub(crate) fn scale(&self) -> PyResult<Scale> {
@@ -342,6 +346,7 @@ fn told(tuned: &Tuned) -> PyResult<String> {
         "chosen": tuned.chosen,
         "logistic": tuned.logistic,
         "verdict": tuned.verdict,
+        "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
     });
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -30,8 +30,9 @@ impl Learner {
         Ok(Learner(learner.map_err(Refused::from)?))
     }
 
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_bytes())
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.0.to_bytes().map_err(Refused::from)?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Goes on from a model: weights for raw features, intercept, and threshold in units of w·x.

@@ -1,4 +1,4 @@
-//! Rows of one partition of data that are elsewhere, and the online learner on them.
+//! Rows of one partition of remote data, and the online learner on them.
 
 use std::path::PathBuf;
 

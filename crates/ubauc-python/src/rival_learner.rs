@@ -13,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
-use ubauc::checksum::fnv1a;
+use ubauc::container::{self, Kind};
 use ubauc::data::rows::Row;
 use ubauc::solver::oam::Oam;
 use ubauc::solver::opauc::Opauc;
@@ -30,6 +30,16 @@ enum Learns {
     Solam(Box<Solam>),
     Opauc(Box<Opauc>),
     Oam(Box<Oam>),
+}
+
+impl Learns {
+    fn weights(&self) -> Vec<f64> {
+        match self {
+            Learns::Solam(learner) => learner.weights(),
+            Learns::Opauc(learner) => learner.weights(),
+            Learns::Oam(learner) => learner.weights(),
+        }
+    }
 }
 
 /// The learner and what it has to know of the stream.
@@ -91,24 +101,19 @@ impl RivalLearner {
 
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<RivalLearner> {
-        let refused =
-            |what: String| PyValueError::new_err(format!("the state of a stream: {what}"));
-        let Some((state, sum)) = bytes.split_last_chunk() else {
-            return Err(refused("cut short".to_string()));
-        };
-        if fnv1a(state) != u64::from_le_bytes(*sum) {
-            return Err(refused("damaged, its checksum is another".to_string()));
+        let learner: RivalLearner =
+            container::read(Kind::RivalLearner, bytes).map_err(Refused::from)?;
+        if !learner.fits() {
+            let what = "the state of a streaming learner holds vectors of different lengths";
+            return Err(PyValueError::new_err(what));
         }
-        serde_json::from_slice(state).map_err(|error| refused(error.to_string()))
+        Ok(learner)
     }
 
     /// A learner made of it goes on with the same bits.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = serde_json::to_vec(self);
-        let mut state = state.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let sum = fnv1a(&state);
-        state.extend(sum.to_le_bytes());
-        Ok(PyBytes::new(py, &state))
+        let bytes = container::write(Kind::RivalLearner, self).map_err(Refused::from)?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Learns the examples in their order.
@@ -174,12 +179,17 @@ impl RivalLearner {
         self.sums[0].len()
     }
 
+    /// Whether all vectors have a number for each feature.
+    fn fits(&self) -> bool {
+        let d = self.cols();
+        let largest = self.largest.as_ref();
+        self.sums[1].len() == d
+            && largest.is_none_or(|largest| largest.len() == d)
+            && self.learner.weights().len() == d
+    }
+
     fn raw_weights(&self) -> Vec<f64> {
-        let mut weights = match &self.learner {
-            Learns::Solam(learner) => learner.weights(),
-            Learns::Opauc(learner) => learner.weights(),
-            Learns::Oam(learner) => learner.weights(),
-        };
+        let mut weights = self.learner.weights();
         for (w, m) in weights.iter_mut().zip(self.largest.iter().flatten()) {
             // A feature that was always 0 has taught nothing.
             *w = if *m > 0.0 { *w / m } else { 0.0 };

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Row;
+use ubauc::data::scale::Origin;
 use ubauc::objective::univariate::l_tilde_min;
 use ubauc::solver::oam::{Oam, OamParams, Update};
 use ubauc::solver::opauc::{Opauc, OpaucParams, default_tau};
@@ -80,7 +81,7 @@ pub(crate) fn fit_rival<'py>(
     };
     let found = detached(py, n_jobs, || {
         let data = x.dataset(positive, classes)?;
-        let divisors = scale.optional_divisors(data.rows(), None)?;
+        let divisors = scale.optional_divisors(data.rows(), None, Origin::Zero)?;
         rival.fit(&data, divisors.as_deref(), &passes, progress.as_ref())
     })?;
     let answer = PyDict::new(py);
@@ -142,6 +143,7 @@ impl<'py> Told<'py> {
                         _ => Update::Sequential,
                     },
                     seed: self.seed,
+                    average: self.own("average")?.unwrap_or(default.average),
                 })
             }
             "svm-or" => {

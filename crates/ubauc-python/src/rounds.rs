@@ -1,24 +1,26 @@
-//! The batch solver over rows that are elsewhere: Python carries the questions and brings the answers.
+//! The batch solver over remote rows: Python carries rounds of commands and queries, and brings the answers.
 //!
-//! A `Shard` is what the solver keeps for the rows of a `Part`. The solver runs where `Rounds.fit` is called and asks a
-//! Python function, which has every shard answer; a `Shard` that was lost is made anew and told again what changed it.
+//! A `Shard` is what the solver keeps for the rows of a `Part`. The solver runs where `Rounds.fit` is called and sends its
+//! rounds through a Python function to every shard; a `Shard` that was lost is made again by the commands so far.
 
 use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyIterator};
 use ubauc::data::rows::Rows;
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, TracePoint};
-use ubauc::solver::shards::{Round, Source, add_all};
+use ubauc::solver::shards::{Round, Source, add_all, answers_from_bytes, answers_to_bytes};
 
 use crate::error::Refused;
 use crate::fit::{Common, batch_answer};
 use crate::part::Part;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+/// Answers: an array, since Dask carries its bytes without a copy.
+type Bytes<'py> = PyReadonlyArray1<'py, u8>;
 
 /// What the solver keeps for the rows of a part.
 #[pyclass(frozen, module = "ubauc._core")]
@@ -54,79 +56,122 @@ impl Shard {
         Ok(Shard { inner, len })
     }
 
-    /// The answers to a round of questions about the rows of `part`.
-    fn answer<'py>(
+    /// Obeys the commands of a round and answers its queries about the rows of `part`.
+    fn run<'py>(
         &self,
         py: Python<'py>,
         part: &Part,
-        round: Numbers<'py>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let round = Round::from_numbers(round.as_slice()?).map_err(Refused::from)?;
+        round: &[u8],
+    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
         if part.rows.len() != self.len {
             return Err(PyValueError::new_err("not the part of this shard"));
         }
         let answers = py.detach(|| {
+            let round = Round::from_bytes(round)?;
             let mut shard = match self.inner.lock() {
                 Ok(shard) => shard,
                 Err(poisoned) => poisoned.into_inner(),
             };
-            shard.answer(&part.rows, &round.0)
+            answers_to_bytes(&shard.run(&part.rows, &round)?)
         });
-        Ok(answers.into_pyarray(py))
+        Ok(answers.map_err(Refused::from)?.into_pyarray(py))
     }
 }
 
-/// What of a round a shard that was lost must be told again; nothing if there is nothing.
+/// The commands of a round, which a shard that was lost must obey again; `None` if there are none.
 #[pyfunction]
-pub(crate) fn changes<'py>(
+pub(crate) fn commands<'py>(
     py: Python<'py>,
-    round: Numbers<'py>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let round = Round::from_numbers(round.as_slice()?).map_err(Refused::from)?;
-    Ok(round.changes().to_numbers().into_pyarray(py))
+    round: &[u8],
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let mut round = Round::from_bytes(round).map_err(Refused::from)?;
+    if round.commands.is_empty() {
+        return Ok(None);
+    }
+    round.queries.clear();
+    let bytes = round.to_bytes().map_err(Refused::from)?;
+    Ok(Some(PyBytes::new(py, &bytes)))
 }
 
 /// Whether a round is answered with matrices.
 #[pyfunction]
-pub(crate) fn asks_for_matrix(round: Numbers<'_>) -> PyResult<bool> {
-    let round = Round::from_numbers(round.as_slice()?).map_err(Refused::from)?;
+pub(crate) fn asks_for_matrix(round: &[u8]) -> PyResult<bool> {
+    let round = Round::from_bytes(round).map_err(Refused::from)?;
     Ok(round.asks_for_matrix())
 }
 
-/// Shards that a Python function asks.
-struct Elsewhere {
-    /// Called with a round, and whether the answers will be added: gives the answer of each shard, in their order, or their
-    /// sum in that order.
-    ask: Py<PyAny>,
-    /// What was raised while progress was told: no more is asked.
-    heard: Heard,
+/// The sum of the answers of some shards, in this order.
+#[pyfunction]
+pub(crate) fn sum_answers<'py>(
+    py: Python<'py>,
+    answers: Vec<Bytes<'py>>,
+) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let sum = sum_of(answers.into_iter().map(Ok))?;
+    let bytes = answers_to_bytes(&sum).map_err(Refused::from)?;
+    Ok(bytes.into_pyarray(py))
 }
 
-type Heard = Arc<Mutex<Option<PyErr>>>;
+fn read_answers(bytes: &Bytes<'_>) -> PyResult<Vec<f64>> {
+    Ok(answers_from_bytes(bytes.as_slice()?).map_err(Refused::from)?)
+}
 
-fn take(heard: &Heard) -> Option<PyErr> {
-    match heard.lock() {
-        Ok(mut heard) => heard.take(),
+/// Their sum, with one of them in memory at a time: they may be matrices. Different lengths are refused.
+fn sum_of<'py>(answers: impl Iterator<Item = PyResult<Bytes<'py>>>) -> PyResult<Vec<f64>> {
+    let mut sum: Option<Vec<f64>> = None;
+    for answers in answers {
+        let more = read_answers(&answers?)?;
+        sum = Some(match sum {
+            None => more,
+            Some(sum) if sum.len() == more.len() => add_all(vec![sum, more]),
+            Some(sum) => {
+                let (what, expected, got) = ("answers of the shards", sum.len(), more.len());
+                let error = ubauc::Error::Length {
+                    what,
+                    expected,
+                    got,
+                };
+                return Err(Refused::from(error).into());
+            }
+        });
+    }
+    Ok(sum.unwrap_or_default())
+}
+
+/// Shards that a Python function reaches.
+struct RemoteShards {
+    /// Called with a round, and whether the answers will be added: gives the answers of each shard, in their order, or their
+    /// sum in that order.
+    send: Py<PyAny>,
+    /// What the progress callback raised: no more rounds are sent.
+    callback_error: CallbackError,
+}
+
+type CallbackError = Arc<Mutex<Option<PyErr>>>;
+
+fn take(error: &CallbackError) -> Option<PyErr> {
+    match error.lock() {
+        Ok(mut error) => error.take(),
         Err(poisoned) => poisoned.into_inner().take(),
     }
 }
 
-impl Elsewhere {
-    fn each(&self, round: &Round, add: bool) -> PyResult<Vec<Vec<f64>>> {
-        if let Some(error) = take(&self.heard) {
-            return Err(error);
+impl RemoteShards {
+    /// Sends a round, and takes the answers as they come back.
+    fn send<T>(
+        &self,
+        round: &Round,
+        add: bool,
+        take_answers: impl FnOnce(Bound<'_, PyIterator>) -> PyResult<T>,
+    ) -> ubauc::Result<T> {
+        if let Some(error) = take(&self.callback_error) {
+            return Err(raised(error));
         }
-        Python::attach(|py| {
-            let numbers = round.to_numbers().into_pyarray(py);
-            let answers = self.ask.bind(py).call1((numbers, add))?;
-            answers
-                .try_iter()?
-                .map(|answer| {
-                    let answer: Numbers<'_> = answer?.extract()?;
-                    Ok(answer.to_vec()?)
-                })
-                .collect()
-        })
+        let bytes = round.to_bytes()?;
+        let answers = Python::attach(|py| {
+            let answers = self.send.bind(py).call1((PyBytes::new(py, &bytes), add))?;
+            take_answers(answers.try_iter()?)
+        });
+        answers.map_err(raised)
     }
 }
 
@@ -134,46 +179,48 @@ fn raised(error: PyErr) -> ubauc::Error {
     ubauc::Error::Rows(Box::new(error))
 }
 
-impl Source for Elsewhere {
+impl Source for RemoteShards {
     fn sum(&mut self, round: &Round) -> ubauc::Result<Vec<f64>> {
-        let parts = self.each(round, true).map_err(raised)?;
-        let len = parts.first().map_or(0, Vec::len);
-        if parts.is_empty() || parts.iter().any(|part| part.len() != len) {
-            let what = "the shards answer differently: is it one version of ubauc everywhere?";
-            return Err(ubauc::Error::Numerical { what });
-        }
-        Ok(add_all(parts))
+        self.send(round, true, |answers| {
+            sum_of(answers.map(|answers| Ok(answers?.extract()?)))
+        })
     }
 
     fn collect(&mut self, round: &Round) -> ubauc::Result<Vec<Vec<f64>>> {
-        self.each(round, false).map_err(raised)
+        self.send(round, false, |answers| {
+            let each = answers.map(|answers| read_answers(&answers?.extract()?));
+            each.collect()
+        })
     }
 
-    fn far(&self) -> bool {
+    fn is_remote(&self) -> bool {
         true
     }
 }
 
-/// ba-UBAUC on shards that `ask` asks, one fit after the other: each starts where the last one ended.
+/// ba-UBAUC on remote shards, one fit after the other: each starts where the last one ended.
 #[pyclass(frozen, module = "ubauc._core")]
 pub(crate) struct Rounds {
-    /// None after a fit that failed: what the shards were told is then not known.
+    /// None after a fit that failed: the state of the shards is then unknown.
     path: Mutex<Option<Path<'static>>>,
     cols: usize,
     params: Common,
-    heard: Heard,
+    callback_error: CallbackError,
 }
 
 #[pymethods]
 impl Rounds {
     #[new]
-    fn new(py: Python<'_>, ask: Py<PyAny>, cols: usize, params: Common) -> PyResult<Rounds> {
+    fn new(py: Python<'_>, send: Py<PyAny>, cols: usize, params: Common) -> PyResult<Rounds> {
         let kind = params.least_squares()?.unwrap_or_default();
         let scale = params.scale()?;
-        let heard = Heard::default();
+        let callback_error = CallbackError::default();
         let path = py.detach(|| {
-            let heard = heard.clone();
-            let source = Box::new(Elsewhere { ask, heard });
+            let callback_error = callback_error.clone();
+            let source = Box::new(RemoteShards {
+                send,
+                callback_error,
+            });
             let names = &params.classes;
             Path::of_source(source, cols, names, scale, kind, params.intercept)
         });
@@ -183,7 +230,7 @@ impl Rounds {
             path,
             cols,
             params,
-            heard,
+            callback_error,
         })
     }
 
@@ -206,7 +253,7 @@ impl Rounds {
             max_newton: self.params.max_iter,
         };
         let start = start.map(|start| start.to_vec()).transpose()?;
-        // On this very thread, which is the one that hears of signals while it waits for answers.
+        // On this very thread, which is the one that receives signals while it waits for answers.
         let fitted = py.detach(|| {
             let mut kept = match self.path.lock() {
                 Ok(kept) => kept,
@@ -215,14 +262,14 @@ impl Rounds {
             let mut path = kept.take().ok_or(ubauc::Error::Numerical {
                 what: "a fit of these rounds has failed, or is under way",
             })?;
-            let tell = |p: &TracePoint| {
-                let told = self.params.tell_here((p.newton, p.objective, p.gap));
-                if let (Err(error), Ok(mut heard)) = (told, self.heard.lock()) {
-                    heard.get_or_insert(error);
+            let progress = |p: &TracePoint| {
+                let called = self.params.tell_here((p.newton, p.objective, p.gap));
+                if let (Err(error), Ok(mut first)) = (called, self.callback_error.lock()) {
+                    first.get_or_insert(error);
                 }
             };
-            let fit = path.fit_from(&used, start.as_deref(), Some(&tell))?;
-            if let Some(error) = take(&self.heard) {
+            let fit = path.fit_from(&used, start.as_deref(), Some(&progress))?;
+            if let Some(error) = take(&self.callback_error) {
                 return Err(raised(error));
             }
             let most = ubauc::tune::most_tied_of(path.examples(), self.cols);
@@ -239,5 +286,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Shard>()?;
     module.add_class::<Rounds>()?;
     module.add_function(wrap_pyfunction!(asks_for_matrix, module)?)?;
-    module.add_function(wrap_pyfunction!(changes, module)?)
+    module.add_function(wrap_pyfunction!(commands, module)?)?;
+    module.add_function(wrap_pyfunction!(sum_answers, module)?)
 }

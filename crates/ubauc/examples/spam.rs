@@ -39,7 +39,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::{Csr, Row, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::metrics::auc;
 use ubauc::model::scores;
 use ubauc::objective::pairwise;
@@ -179,7 +179,7 @@ impl Online for Spam {
 /// Learns from the training part by SPAM, ba-ubauc and logistic regression, each with its default parameters, and tells
 /// how well each orders the test part.
 fn compare(train: &Dataset, test: &Dataset) -> Result<String> {
-    let divisors = Scale::MaxAbs.divisors(train.rows(), None)?;
+    let divisors = Scale::MaxAbs.divisors(train.rows(), None, Origin::Zero)?;
     let divisors = Some(&divisors[..]);
 
     let learner = Spam::new(train, divisors, &SpamParams::default())?;

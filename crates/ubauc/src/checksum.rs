@@ -1,6 +1,18 @@
-//! FNV-1a of 64 bits: tells a file that was cut, damaged or edited, not one that was forged.
+//! Checksums: they tell bytes that were cut, damaged or edited, not bytes that were forged.
+//!
+//! Containers ([`crate::container`]) use XXH3 of 64 bits. It has a specification and a reference implementation that others
+//! share, and reads several bytes a cycle where FNV-1a needs some cycles a byte: a checkpoint of 400 MB takes .04 s
+//! instead of .4 s. CRC-32 is as established, but has only 32 bits, and SHA-256 defends against forgers, whom a checksum
+//! inside the file does not stop.
+//!
+//! Model files of format 1 state FNV-1a sums.
 
-/// The sum of bytes that come one after the other.
+/// XXH3 of 64 bits, seed 0.
+pub fn xxh3(bytes: &[u8]) -> u64 {
+    twox_hash::XxHash3_64::oneshot(bytes)
+}
+
+/// FNV-1a of 64 bits, of bytes that come one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Fnv1a(u64);
 
@@ -24,20 +36,22 @@ impl Fnv1a {
     }
 }
 
-/// The sum of these bytes.
-pub fn fnv1a(bytes: &[u8]) -> u64 {
-    let mut sum = Fnv1a::default();
-    sum.add(bytes);
-    sum.value()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn known_sums() {
+        let fnv1a = |bytes: &[u8]| {
+            let mut sum = Fnv1a::default();
+            sum.add(bytes);
+            sum.value()
+        };
         // Fowler, Noll and Vo's own test vectors.
-        assert_eq!(super::fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(super::fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(super::fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+        // The reference implementation of XXH3: the empty input, seed 0.
+        assert_eq!(xxh3(b""), 0x2d06_8005_38d3_94c2);
     }
 }

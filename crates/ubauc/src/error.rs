@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use crate::container::{Fault, Kind};
+
 /// The library's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -50,6 +52,15 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong.
         what: String,
+    },
+
+    /// Binary data that is damaged, of another version or something else.
+    #[error("{kind} {fault}")]
+    Container {
+        /// What it should be.
+        kind: Kind,
+        /// Why it is refused.
+        fault: Fault,
     },
 
     /// AUC compares two classes, and only one is there.
@@ -103,7 +114,7 @@ pub enum Error {
         what: String,
     },
 
-    /// Rows that are elsewhere could not be asked.
+    /// Remote rows could not be reached.
     #[error("{0}")]
     Rows(Box<dyn std::error::Error + Send + Sync>),
 

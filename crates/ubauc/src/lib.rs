@@ -11,6 +11,7 @@
 //! | [`solver`] | how it is minimised |
 //! | [`tune`] | β and γ by cross-validated AUC |
 //! | [`model`], [`model_file`] | the linear scorer that results, and its file |
+//! | [`container`] | the binary format of messages, states and checkpoints |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //! | [`document`] | reports of facts, tables and figures → text, Markdown, HTML; stands alone |
@@ -20,6 +21,7 @@
 pub mod atomic;
 pub mod calibrate;
 pub mod checksum;
+pub mod container;
 pub mod data;
 pub mod document;
 mod error;

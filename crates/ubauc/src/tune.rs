@@ -74,7 +74,7 @@ pub struct TuneParams {
     pub held_out: f64,
     /// Of the folds and of what is held out.
     pub seed: u64,
-    /// An intercept in the least squares. Logistic regression always has one.
+    /// An intercept in the least squares; without one it is the paper's Eq. (8). Logistic regression always has one.
     pub intercept: bool,
     /// Fitted on the training examples of each fold.
     pub scale: Scale,
@@ -95,7 +95,7 @@ impl Default for TuneParams {
             folds: 5,
             held_out: 0.2,
             seed: 1,
-            intercept: false,
+            intercept: true,
             scale: Scale::None,
             tolerance: 1e-3,
             one_standard_error: false,
@@ -237,6 +237,16 @@ pub struct Verdict {
     pub logistic: Auc,
     /// Ours less logistic.
     pub test: PairedTest,
+}
+
+/// A difference of this p-value is not put down to chance.
+pub const SIGNIFICANT: f64 = 0.05;
+
+impl Verdict {
+    /// Whether logistic regression is better, and not by chance.
+    pub fn is_worse(&self) -> bool {
+        self.test.difference < 0.0 && self.test.p.is_some_and(|p| p < SIGNIFICANT)
+    }
 }
 
 /// What was found.

@@ -3,6 +3,7 @@
 
 mod guide;
 mod metrics;
+mod offsets; // a constant added to a feature must not matter
 mod online;
 mod oracle;
 mod paper;

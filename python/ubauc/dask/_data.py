@@ -158,7 +158,7 @@ def missing_labels(y):
 
 
 def about(partition, number):
-    """What the client needs to know of a partition before it can ask."""
+    """What the driver needs to know of a partition before the first round."""
     classes, codes = np.unique(partition.y, return_inverse=True)
     counted = np.ones(codes.size, bool) if partition.weight is None else partition.weight > 0
     return {
@@ -169,7 +169,6 @@ def about(partition, number):
         "counted": np.bincount(codes[counted], minlength=classes.size),
         "columns": partition.columns,
         "widens": partition.widens,
-        "version": _core.__version__,
     }
 
 

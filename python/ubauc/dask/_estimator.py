@@ -90,7 +90,7 @@ calibrate, eta0, radius, average_from, random_state
         beta="auto",
         gamma="auto",
         least_squares="auto",
-        fit_intercept=False,
+        fit_intercept=True,
         scale="auto",
         tol=None,
         max_iter=None,

@@ -44,19 +44,14 @@ class Cluster:
         self.partitions.release()
 
     def _look(self, n_features):
-        self.about = told = self.partitions.each("about", _data.about)
-        for part in told:
-            if part["version"] != _core.__version__:
-                raise RuntimeError(
-                    f"a worker has ubauc {part['version']}, here it is {_core.__version__}"
-                )
+        self.about = self.partitions.each("about", _data.about)
         self.cols = self._columns(n_features)
         self._widen()
         self.classes = self._classes()
         self.rows = sum(part["shape"][0] for part in self.about)
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
-        names = told[0]["columns"]
+        names = self.about[0]["columns"]
         # As scikit-learn has it: names are strings, all of them.
         self.names = names if names and all(isinstance(name, str) for name in names) else None
 

@@ -1,10 +1,11 @@
-"""Rounds of questions to shards on Dask workers.
+"""Rounds of commands and queries to shards on Dask workers.
 
-The Rust solver asks all shards the same, a few kilobytes, and adds their answers in the order of
-the partitions. A shard keeps numbers for each of its rows between rounds; they follow from what it
-was told so far, so they are a memory of the worker and no more: a worker that does not have them,
-because another one died or gave the task away, is told everything again from a log. The rows come
-from Dask's own graph, so that a lost partition is loaded again by Dask (`_workers.py`).
+The Rust solver sends all shards the same round, a few kilobytes, and adds their answers in the
+order of the partitions. A shard keeps numbers for each of its rows between rounds; they follow from
+the commands so far, so they are a cache of the worker and no more: a worker that does not have
+them, because another one died or gave the task away, gets all commands again from a log. The rows
+come from Dask's own graph, so that a lost partition is loaded again by Dask (`_workers.py`). Rounds
+and answers are opaque here: versioned, checksummed bytes that Rust writes and reads.
 """
 
 import threading
@@ -16,7 +17,7 @@ import numpy as np
 
 from .. import _core
 
-# A shard that nobody has asked for this long belongs to a fit that is no more.
+# Seconds after which a shard that is not used belongs to a fit that is over.
 FORGOTTEN = 3600.0
 # Rows whose shards, 48 bytes a row, are there more than once.
 ROWS_AT_ONCE = 10_000_000
@@ -24,17 +25,17 @@ ROWS_AT_ONCE = 10_000_000
 ROOM = 2**30
 # Workers that die so often in one round leave no hope.
 TRIES = 100
-# Seconds that the end of a fit may wait for workers to forget it; they do so untold, too.
+# Seconds that the end of a fit may wait for workers to forget it; in time they do so anyway.
 GOODBYE = 5.0
 
 
 class _Remembered:
-    """A shard on this worker: what was asked last, and the answer."""
+    """A shard on this worker, and the answer to its last round."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.shard = None
-        self.asked = -1
+        self.index = -1
         self.answer = None
         self.used = time.monotonic()
 
@@ -67,27 +68,26 @@ def forget(fit):
             del _remembered[key]
 
 
-def answer(partition, number, fit, asked, task, questions, log=None):
-    """Answer round `asked` of a fit; None if the worker must be told the rounds before it first."""
+def answer(partition, number, fit, index, task, round, log=None):
+    """Run round `index` of a fit; None if the worker must run the commands before it first."""
     kept = _recall((fit, number))
-    questions = np.require(questions, np.float64, ["C", "ALIGNED"])
     with kept.lock:
-        if kept.asked == asked:
-            # Asked twice, because the answer was lost on its way.
+        if kept.index == index:
+            # Sent twice, because the answer was lost on its way.
             return kept.answer
-        if kept.shard is None or kept.asked != asked - 1:
-            if log is None and asked > 0:
+        if kept.shard is None or kept.index != index - 1:
+            if log is None and index > 0:
                 return None
             kept.shard = task.shard(partition, number)
-            for told in log or ():
-                kept.shard.answer(partition.part, np.require(told, np.float64, ["C", "ALIGNED"]))
-        kept.answer = kept.shard.answer(partition.part, questions)
-        kept.asked = asked
+            for commands in log or ():
+                kept.shard.run(partition.part, commands)
+        kept.answer = kept.shard.run(partition.part, round)
+        kept.index = index
         return kept.answer
 
 
 class Rounds:
-    """Asks every partition; what `_core.Rounds` calls.
+    """Sends rounds to every partition; what `_core.Rounds` calls.
 
     `task` makes a shard of a partition: it is sent along with every round and should be small.
     """
@@ -105,54 +105,52 @@ class Rounds:
         self.largest = 0
         self.replayed = 0
 
-    def __call__(self, questions, add):
+    def __call__(self, round, add):
         """The answers in the order of the partitions, or their sum in that order."""
         self.spent.check()
         waves = [range(len(self.partitions))]
-        if add and _core.asks_for_matrix(questions):
+        if add and _core.asks_for_matrix(round):
             # With many partitions there may be no room here for the matrices of all at once.
             room = ROOM // self.spent.at_once
             waves = self.partitions.waves(room // (4 * self.task.cols**2 + 1))
-        answers, total, received = [], None, 0
+        answers, received = [], 0
         for wave in waves:
-            answers = self._answers(list(wave), questions)
-            received += sum(found.nbytes for found in answers)
+            found = self._answers(list(wave), round)
+            received += sum(answer.nbytes for answer in found)
+            answers += found
             if len(waves) > 1:
-                for found in answers:
-                    total = np.array(found) if total is None else np.add(total, found, out=total)
+                answers = [_core.sum_answers(answers)]
         self.rounds += 1
-        # A worker is told once, whatever it holds.
-        self.bytes_sent += questions.nbytes * len(set(self.partitions.homes))
+        # A worker gets it once, however many partitions it holds.
+        self.bytes_sent += len(round) * len(set(self.partitions.homes))
         self.bytes_received += received
         self.largest = max(self.largest, received)
-        changes = _core.changes(questions)
-        if changes.size:
-            self.log.append(changes)
-        if total is not None:
-            return [total]
-        return [np.require(found, np.float64, ["C", "ALIGNED"]) for found in answers]
+        commands = _core.commands(round)
+        if commands is not None:
+            self.log.append(commands)
+        return answers
 
-    def _answers(self, which, questions):
-        """Of some partitions; those that do not know what was asked before are told again."""
-        answers = dict(zip(which, self._ask("round", which, questions, None), strict=True))
+    def _answers(self, which, round):
+        """Of some partitions; those that lost their state get the log of commands first."""
+        answers = dict(zip(which, self._send("round", which, round, None), strict=True))
         for _ in range(TRIES):
             lost = [k for k in which if answers[k] is None]
             if not lost:
-                return [answers[k] for k in which]
+                return [np.require(answers[k], np.uint8, ["C"]) for k in which]
             self.replayed += len(lost)
-            again = self._ask("replay", lost, questions, self.log)
+            again = self._send("replay", lost, round, self.log)
             answers.update(zip(lost, again, strict=True))
         raise RuntimeError("workers come and go too fast to get an answer from them")
 
-    def _ask(self, name, which, questions, log):
+    def _send(self, name, which, round, log):
         return self.partitions.each(
             name,
             answer,
             which,
             fit=self.fit,
-            asked=self.rounds,
+            index=self.rounds,
             task=self.task,
-            questions=questions,
+            round=round,
             log=log,
         )
 
@@ -189,7 +187,7 @@ class Spent:
         return cost
 
     def each(self, work, tasks, rows):
-        """`work` of each task, in their order. Rounds are mostly waiting, so they are asked from
+        """`work` of each task, in their order. Rounds are mostly waiting, so they are sent from
         several threads, unless the shards of so many rows would take much memory several times."""
         self.at_once = max(1, min(len(tasks), ROWS_AT_ONCE // max(1, rows)))
         with ThreadPoolExecutor(self.at_once) as threads:

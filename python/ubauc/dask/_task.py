@@ -1,4 +1,4 @@
-"""One problem of two classes: which rows of a partition have a say in it, and how much."""
+"""One problem of two classes: which rows of a partition take part in it, and their weights."""
 
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Task:
-    """How a partition becomes a shard of one problem: which rows have a say, and how much."""
+    """How a partition becomes a shard of one problem: which rows take part, and their weights."""
 
     cols: int
     # Labels of the negative and the positive class, and their weights.

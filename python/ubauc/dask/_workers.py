@@ -1,11 +1,11 @@
-"""Partitions on the workers that hold them, and what is done with each where it is.
+"""Partitions on the workers that hold them, and functions that run where the partitions are.
 
 A worker gets one task for all partitions that it holds, since tasks cost more than what is in them.
 It goes to that worker and nowhere else: Dask would otherwise carry small partitions to idle
-workers, and what a worker remembers of them would be missed there. Should the worker be gone, the
-task would wait for it, and so would a result that is lost before it was brought here; so while the
-client waits it looks whether all are there, and asks again without naming a worker. Dask loads the
-partition anew, wherever it likes, and that is its home from then on.
+workers, where the state that belongs to them is missing. If the worker dies, the task would wait
+for it forever, and so would a result that is lost before it was gathered; so while the client waits
+it checks which workers are alive, and submits again without naming a worker. Dask loads the
+partition again, wherever it likes, and that is its home from then on.
 """
 
 import asyncio
@@ -17,8 +17,11 @@ from distributed import KilledWorker, get_worker
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
-# Seconds between looks at who is there, and of silence after which the scheduler is given up.
-LOOK = 0.5
+from .. import _core
+
+# Seconds between checks of which workers are alive, and of silence after which the scheduler is
+# given up.
+INTERVAL = 0.5
 PATIENCE = 60.0
 
 
@@ -37,11 +40,11 @@ class Partitions:
     def __len__(self):
         return len(self.futures)
 
-    def each(self, name, function, which=None, **told):
-        """`function(partition, number, **told)` of all partitions or some; results in order."""
+    def each(self, name, function, which=None, **arguments):
+        """`function(partition, number, **arguments)` of all partitions or some, in their order."""
         which = list(range(len(self))) if which is None else list(which)
         try:
-            return self._each(name, function, which, told)
+            return self._each(name, function, which, arguments)
         except (concurrent.futures.CancelledError, ClosedClientError, CommClosedError) as error:
             raise gone() from error
         except KilledWorker as error:
@@ -50,41 +53,41 @@ class Partitions:
                 "more memory than the worker has: use smaller partitions"
             ) from error
 
-    def _each(self, name, function, which, told):
-        # Where each was asked: other threads may find new homes meanwhile.
+    def _each(self, name, function, which, arguments):
+        # Where each was sent: other threads may find new homes meanwhile.
         sent = {k: self.homes[k] for k in which}
-        asked = self._submit(name, function, sent, told)
+        tasks = self._submit(name, function, sent, arguments)
         try:
-            return self._results(name, function, which, told, sent, asked)
+            return self._results(name, function, which, arguments, sent, tasks)
         except BaseException:
-            # An error of one, or of whom is tired of waiting, is no use to the others.
-            self._cancel(asked)
+            # One has failed, or the user has interrupted: the others need not go on.
+            self._cancel(tasks)
             raise
 
-    def _results(self, name, function, which, told, sent, asked):
-        results = self._bring(asked)
+    def _results(self, name, function, which, arguments, sent, tasks):
+        results = self._gather(tasks)
         heard = time.monotonic()
-        while not concurrent.futures.wait([results], timeout=LOOK).done:
-            there = self._look()
-            if there is not None:
+        while not concurrent.futures.wait([results], timeout=INTERVAL).done:
+            alive = self._alive()
+            if alive is not None:
                 heard = time.monotonic()
             elif time.monotonic() - heard > PATIENCE:
                 raise gone()
-            # Not done yet, or done and lost before it was here: Dask may try for half a minute to
-            # reach who had it.
-            lost = {k: None for k in which if there and sent[k] and sent[k] not in there}
+            # Not done yet, or done and lost before it was gathered: Dask may try for half a minute
+            # to reach the worker that had it.
+            lost = {k: None for k in which if alive and sent[k] and sent[k] not in alive}
             if lost:
                 for k in lost:
                     if self.homes[k] == sent[k]:
                         self.homes[k] = None
                 sent.update(lost)
-                before = {k: asked[k] for k in lost}
-                asked.update(self._submit(name, function, lost, told))
-                # Who gathers those that are lost ends with them.
-                results = self._bring(asked)
+                before = {k: tasks[k] for k in lost}
+                tasks.update(self._submit(name, function, lost, arguments))
+                # The old gathering ends when the lost tasks are cancelled.
+                results = self._gather(tasks)
                 self._cancel(before)
         found = results.result()
-        found = [found[asked[k][0].key][asked[k][1]] for k in which]
+        found = [found[tasks[k][0].key][tasks[k][1]] for k in which]
         if None in self.homes:
             self._settle()
         return found
@@ -95,48 +98,49 @@ class Partitions:
             future.release()
 
     def waves(self, most):
-        """All numbers in their order, so many at a time, or as many as the cluster has threads."""
+        """All numbers in order, at most `most` at a time, but at least one for every thread."""
         size = most
         if size < len(self):
             size = max(1, most, sum(self.client.nthreads().values()))
         return [range(k, min(k + size, len(self))) for k in range(0, len(self), size)]
 
-    def keep(self, name, function, **told):
+    def keep(self, name, function, **arguments):
         """The same, but the results stay where they are: futures."""
         token = uuid.uuid4().hex
         numbers = list(range(len(self)))
         keys = [f"ubauc-{name}-{token}-{k}" for k in numbers]
-        return self.client.map(function, self.futures, numbers, key=keys, pure=False, **told)
+        return self.client.map(function, self.futures, numbers, key=keys, pure=False, **arguments)
 
-    def _submit(self, name, function, homes, told):
+    def _submit(self, name, function, homes, arguments):
         """For each number a future and the place of its result therein: one task a worker."""
         token = uuid.uuid4().hex
         groups = {}
         for k, home in homes.items():
             # Where no worker is named, one task must not gather partitions that lie apart.
             groups.setdefault(k if home is None else home, []).append(k)
-        asked = {}
+        tasks = {}
         for group, numbers in groups.items():
             future = self.client.submit(
                 together,
                 [self.futures[k] for k in numbers],
                 numbers,
                 function,
-                told,
+                arguments,
+                _core.__version__,
                 key=f"ubauc-{name}-{token}-{numbers[0]}",
                 workers=[group] if isinstance(group, str) else None,
                 pure=False,
             )
-            asked.update((k, (future, at)) for at, k in enumerate(numbers))
-        return asked
+            tasks.update((k, (future, at)) for at, k in enumerate(numbers))
+        return tasks
 
-    def _bring(self, asked):
+    def _gather(self, tasks):
         """The results of all futures, by their keys."""
-        futures = {future.key: future for future, _ in asked.values()}
+        futures = {future.key: future for future, _ in tasks.values()}
         return self._soon(self.client.gather, futures)
 
     def _settle(self):
-        """Look where the partitions are."""
+        """Find out where the partitions are."""
         held = self.client.who_has(self.futures)
         for k, future in enumerate(self.futures):
             holders = held.get(future.key) or ()
@@ -147,30 +151,39 @@ class Partitions:
         coroutine = method(*args, asynchronous=True, **kwargs)
         return asyncio.run_coroutine_threadsafe(coroutine, self.client.loop.asyncio_loop)
 
-    def _cancel(self, asked):
+    def _cancel(self, tasks):
         if self.client.status == "running":
-            futures = {future.key: future for future, _ in asked.values()}
+            futures = {future.key: future for future, _ in tasks.values()}
             self._soon(self.client.cancel, list(futures.values()), force=True)
 
-    def _look(self):
-        """The workers that are there; None if the scheduler does not say."""
+    def _alive(self):
+        """The workers that are alive; None if the scheduler does not answer."""
         if self.client.status != "running":
             # It forgets all futures before it tries to connect again.
             raise gone()
         try:
-            return self.client.sync(self.client.scheduler.ncores, callback_timeout=LOOK)
+            return self.client.sync(self.client.scheduler.ncores, callback_timeout=INTERVAL)
         except (TimeoutError, OSError):
             return None
 
 
-def together(partitions, numbers, function, told):
-    """`function` of some partitions of one worker, on as many threads as it has."""
-    threads = min(get_worker().state.nthreads, len(numbers))
+def together(partitions, numbers, function, arguments, driver):
+    """`function` of some partitions of one worker, on as many threads as it has.
+
+    The worker must have the `driver`'s version of ubauc: another one may compute other bits.
+    """
+    worker = get_worker()
+    if _core.__version__ != driver:
+        raise RuntimeError(
+            f"worker {worker.address} has ubauc {_core.__version__}, the driver {driver}; install "
+            "one version everywhere"
+        )
+    threads = min(worker.state.nthreads, len(numbers))
     if threads == 1:
         pairs = zip(partitions, numbers, strict=True)
-        return [function(partition, number, **told) for partition, number in pairs]
+        return [function(partition, number, **arguments) for partition, number in pairs]
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda p, k: function(p, k, **told), partitions, numbers))
+        return list(pool.map(lambda p, k: function(p, k, **arguments), partitions, numbers))
 
 
 def gone():

@@ -33,6 +33,8 @@ pub(crate) struct Own {
     pub(crate) c: Option<f64>,
     /// OAM: examples kept of each class.
     pub(crate) buffer: Option<usize>,
+    /// OAM: the mean of the weights after each example.
+    pub(crate) average: bool,
 }
 
 impl Own {
@@ -121,6 +123,7 @@ impl Problem {
                 _ => Update::Sequential,
             },
             seed: self.online.seed,
+            average: self.own.average,
         }
     }
 
@@ -157,8 +160,10 @@ impl Problem {
                 named
             }
             Algorithm::OamSeq | Algorithm::OamGra => {
-                let OamParams { c, buffer, .. } = self.oam();
-                vec![("C", json!(c)), ("buffer", json!(buffer))]
+                let own = self.oam();
+                let mut named = vec![("C", json!(own.c)), ("buffer", json!(own.buffer))];
+                named.extend(own.average.then(|| ("average", json!(true))));
+                named
             }
             Algorithm::SvmOr => vec![("C", json!(self.svm_or().c))],
             Algorithm::Svm => vec![("C", json!(self.svm().c))],

@@ -9,7 +9,7 @@ use serde::Serialize;
 use ubauc::document::numbers::thousands;
 use ubauc::document::{Document, Facts, Table};
 
-use crate::input::{FileArg, FormatArgs, Wanted};
+use crate::input::{FileArg, FormatArgs, TABLES, Wanted};
 use crate::output::{Output, Report};
 
 /// What was typed after `ubauc data show`.
@@ -17,8 +17,12 @@ use crate::output::{Output, Report};
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     input: FileArg,
-    /// Columns to leave out (CSV, Parquet), separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        value_delimiter = ',',
+        help = format!("Columns to leave out ({TABLES}), separated by commas")
+    )]
     ignore: Vec<String>,
     #[command(flatten)]
     format: FormatArgs,

@@ -1,12 +1,6 @@
 //! Checkpoints: the state of a run in a directory, so that a killed run loses nothing.
 //!
-//! ```text
-//! "ubauc-ck"      the format
-//! version         u32, little-endian like all numbers here
-//! length          u64, of the payload
-//! payload         u64 length of the head, the head in JSON, the learner's bytes
-//! checksum        FNV-1a of all before, u64
-//! ```
+//! A file is a [`State`] in a [`container`].
 //!
 //! A file is written beside, made durable and renamed; then the directory is made durable. Names
 //! carry the number of examples, and the last two stay: a damaged one leaves the one before. A
@@ -19,18 +13,16 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use ubauc::atomic::AtomicFile;
-use ubauc::checksum::fnv1a;
+use ubauc::container::{self, Kind};
 use ubauc::document::numbers::thousands;
 
-use super::state::{Head, State};
+use super::state::State;
 use crate::args::WrongUsage;
 use crate::lock::lock;
 use crate::output::Output;
 
-const MAGIC: &[u8; 8] = b"ubauc-ck";
-const VERSION: u32 = 1;
 const PREFIX: &str = "checkpoint-";
 const SUFFIX: &str = ".ubauc";
 /// How many stay.
@@ -86,8 +78,8 @@ impl Store {
         Ok(())
     }
 
-    /// The newest good state; `None` if there never was one. Damaged ones that are newer are told and
-    /// set aside. Where none is good all stay as they are.
+    /// The newest good state; `None` if there never was one. Damaged ones that are newer are reported
+    /// and set aside. Where none is good all stay as they are.
     pub(super) fn newest(&self, output: Output) -> Result<Option<State>> {
         let found = self.checkpoints()?;
         let mut damaged = Vec::new();
@@ -129,7 +121,7 @@ impl Store {
     pub(super) fn save(&self, state: &State) -> Result<()> {
         let name = format!("{PREFIX}{:020}{SUFFIX}", state.head.examples);
         let mut file = AtomicFile::create(&self.directory.join(name))?;
-        file.put(&bytes(state)?)?;
+        file.put(&container::write(Kind::Checkpoint, state)?)?;
         file.commit()?;
         sync(&self.directory).with_context(|| self.directory.display().to_string())?;
         let mut all = self.checkpoints()?;
@@ -177,44 +169,10 @@ fn sync(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn bytes(state: &State) -> Result<Vec<u8>> {
-    let head = serde_json::to_vec(&state.head)?;
-    let learner = state.learner.to_bytes();
-    let length = 8 + head.len() + learner.len();
-    let mut out = Vec::with_capacity(length + 28);
-    out.extend(MAGIC);
-    out.extend(VERSION.to_le_bytes());
-    out.extend((length as u64).to_le_bytes());
-    out.extend((head.len() as u64).to_le_bytes());
-    out.extend(head);
-    out.extend(learner);
-    let sum = fnv1a(&out);
-    out.extend(sum.to_le_bytes());
-    Ok(out)
-}
-
+/// Errors do not name what is wrong: the path goes before them.
 fn parse(bytes: &[u8]) -> Result<State> {
-    let cut = || anyhow!("is cut short");
-    let rest = bytes
-        .strip_prefix(MAGIC)
-        .ok_or_else(|| anyhow!("is not a checkpoint"))?;
-    let (version, rest) = rest.split_first_chunk().ok_or_else(cut)?;
-    let version = u32::from_le_bytes(*version);
-    if version != VERSION {
-        bail!("is of version {version} of the format; this program reads version {VERSION}");
-    }
-    let (payload, rest) = counted(rest).ok_or_else(cut)?;
-    let sum: [u8; 8] = rest.try_into().map_err(|_| cut())?;
-    if fnv1a(&bytes[..bytes.len() - sum.len()]) != u64::from_le_bytes(sum) {
-        bail!("is damaged: its checksum is another");
-    }
-    let (head, learner) = counted(payload).ok_or_else(cut)?;
-    let head: Head = serde_json::from_slice(head).context("is damaged")?;
-    State::restore(head, learner)
-}
-
-/// The bytes whose number comes first, and those after them.
-fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
+    container::read(Kind::Checkpoint, bytes).map_err(|error| match error {
+        ubauc::Error::Container { fault, .. } => fault.into(),
+        other => other.into(),
+    })
 }

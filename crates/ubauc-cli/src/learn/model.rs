@@ -12,7 +12,7 @@ use super::{ALGORITHM, LearnArgs};
 use crate::args::WrongUsage;
 use crate::output::Output;
 use crate::scoring;
-use ubauc::checksum::fnv1a;
+use ubauc::checksum::xxh3;
 
 /// λ in units of the score.
 pub(super) fn threshold(state: &State) -> f64 {
@@ -81,7 +81,7 @@ impl InitialModel {
         let saved = SavedModel::load(path).with_context(|| option.clone())?;
         let text = saved.to_json()?;
         Ok(InitialModel {
-            checksum: format!("{:016x}", fnv1a(text.as_bytes())),
+            checksum: format!("{:016x}", xxh3(text.as_bytes())),
             saved,
             option,
         })

@@ -12,7 +12,7 @@ use ubauc::data::hash;
 use ubauc::read::{StreamClasses, StreamOptions};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale};
 
-use crate::args::WrongUsage;
+use crate::args::{InterceptArgs, WrongUsage};
 use crate::input::{FormatArgs, Wanted, at_least_one};
 use crate::names::{LeastSquaresName, ScheduleName, StepName, name_of};
 use crate::output::Output;
@@ -53,9 +53,8 @@ pub(crate) struct LearnArgs {
     /// Least squares over all examples alike, or half of them each class
     #[arg(long, value_enum, default_value = "plain")]
     least_squares: LeastSquaresName,
-    /// An intercept in the least squares, not penalised
-    #[arg(long)]
-    intercept: bool,
+    #[command(flatten)]
+    intercept: InterceptArgs,
     /// implicit cannot diverge; sgd is the paper's step
     #[arg(long, value_enum, default_value = "implicit")]
     step: StepName,
@@ -189,7 +188,7 @@ impl LearnArgs {
             beta: self.beta,
             gamma: self.gamma,
             least_squares: self.least_squares.into(),
-            intercept: self.intercept,
+            intercept: self.intercept.intercept(),
             step: self.step.into(),
             rate: self.schedule.into(),
             eta0: self.eta0.unwrap_or(default.eta0),
@@ -244,7 +243,7 @@ impl LearnArgs {
             ("beta", json!(self.beta)),
             ("gamma", json!(self.gamma)),
             ("least-squares", json!(name_of(self.least_squares))),
-            ("intercept", json!(self.intercept)),
+            ("intercept", json!(self.intercept.intercept())),
             ("step", json!(name_of(self.step))),
             ("schedule", json!(name_of(self.schedule))),
             ("eta0", eta0),

@@ -22,6 +22,7 @@ const WINDOW_BITS: u32 = 16;
 #[derive(Serialize, Deserialize)]
 pub(super) struct Head {
     /// What was typed.
+    #[serde(with = "json_text")]
     pub(super) settings: BTreeMap<String, Value>,
     /// Where the examples came from.
     pub(super) input: String,
@@ -43,6 +44,30 @@ pub(super) struct Head {
     window: BucketAuc,
 }
 
+/// Settings as JSON text: a `Value` can only be read from a format that describes itself.
+mod json_text {
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserializer, Serializer};
+
+    use super::{BTreeMap, Deserialize, Value};
+
+    pub(super) fn serialize<S: Serializer>(
+        settings: &BTreeMap<String, Value>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text = serde_json::to_string(settings).map_err(S::Error::custom)?;
+        serializer.serialize_str(&text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, Value>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        serde_json::from_str(&text).map_err(D::Error::custom)
+    }
+}
+
 /// An example that waits.
 #[derive(Serialize, Deserialize)]
 struct Waiting {
@@ -59,6 +84,7 @@ impl Waiting {
 }
 
 /// A run between two examples.
+#[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) head: Head,
     pub(super) learner: Learner,
@@ -90,11 +116,6 @@ impl State {
             },
             learner: Learner::new(params, scale)?,
         })
-    }
-
-    pub(super) fn restore(head: Head, learner: &[u8]) -> Result<State> {
-        let learner = Learner::from_bytes(learner)?;
-        Ok(State { head, learner })
     }
 
     /// Takes an example, and answers its score before it is learned; `None` if it waits for η₀.

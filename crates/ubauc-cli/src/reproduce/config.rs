@@ -75,6 +75,9 @@ pub(super) struct Column {
     /// ol-ubauc: the step of Eq. (9) itself, without an average; otherwise what `ubauc train` does.
     #[serde(default)]
     pub(super) literal: bool,
+    /// OAM: the mean of the weights after each example, not the last ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) average: bool,
     /// Table 3: passes before it is given up that a learner stands still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) most_passes: Option<usize>,
@@ -215,6 +218,8 @@ impl Column {
     /// Every combination of its grid, each checked.
     pub(super) fn problems(&self, protocol: &Protocol, scale: ScaleName) -> Result<Vec<Problem>> {
         let mut template = Problem::new(self.algorithm()?);
+        // The paper's Eq. (8).
+        template.intercept = false;
         template.scale = match scale {
             ScaleName::None => Scale::None,
             ScaleName::Maxabs => Scale::MaxAbs,
@@ -231,6 +236,12 @@ impl Column {
             }
             template.online.steps.step = Step::Sgd;
             template.online.steps.average = None;
+        }
+        if self.average {
+            if !matches!(template.algorithm, Algorithm::OamSeq | Algorithm::OamGra) {
+                bail!("'average' is for oam-seq and oam-gra");
+            }
+            template.own.average = true;
         }
         let fixed = self.fixed.iter().map(|(name, value)| (name, vec![*value]));
         let lists: Vec<(&String, Vec<f64>)> = fixed

@@ -21,7 +21,7 @@ impl TrainArgs {
             ("--beta", self.beta.is_some(), ours),
             ("--gamma", self.gamma.is_some(), not_rivals),
             ("--least-squares", self.least_squares.is_some(), ours),
-            ("--intercept", self.intercept, not_rivals),
+            ("--no-intercept", self.intercept.no_intercept, ours),
             (
                 "--max-newton",
                 self.max_newton.is_some(),
@@ -52,6 +52,7 @@ impl TrainArgs {
             ("--tau", own.tau.is_some(), &[Opauc]),
             ("--C", own.c.is_some(), &[OamSeq, OamGra, SvmOr, Svm]),
             ("--buffer", own.buffer.is_some(), &[OamSeq, OamGra]),
+            ("--average", own.average, &[OamSeq, OamGra]),
         ];
         let foreign =
             |(_, typed, of): &&(&str, bool, &[Algorithm])| *typed && !of.contains(&self.algorithm);

@@ -27,6 +27,9 @@ pub(super) struct RivalArgs {
     /// oam-seq, oam-gra: examples kept of each class [default: 100]
     #[arg(long, value_name = "N")]
     pub(super) buffer: Option<usize>,
+    /// oam-seq, oam-gra: the mean of the weights after each example, not the last weights as in the paper
+    #[arg(long)]
+    pub(super) average: bool,
 }
 
 impl RivalArgs {
@@ -38,6 +41,7 @@ impl RivalArgs {
             tau: self.tau,
             c: self.c,
             buffer: self.buffer,
+            average: self.average,
         }
     }
 }

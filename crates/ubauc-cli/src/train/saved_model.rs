@@ -30,7 +30,7 @@ pub(super) fn saved_model(
     set("tolerance", json!(problem.tolerance()));
     if args.algorithm.is_ubauc() {
         set("least_squares", json!(kind(problem.least_squares)));
-        set("intercept", json!(args.intercept));
+        set("intercept", json!(problem.intercept));
     }
     if args.algorithm == Algorithm::BaUbauc {
         set("solver", json!(name_of(args.solver)));

@@ -103,8 +103,8 @@ fn warn_of_stop(trained: &Trained, problem: &Problem, output: Output) {
                 (Algorithm::Svm, _) => "allow more passes (--passes)",
                 // Rounding leaves nothing to gain by more steps.
                 (Algorithm::BaUbauc, "stalled") =>
-                    "where the mean of a feature dwarfs its variation, take it off (--intercept \
-                     does, of dense rows)",
+                    "where the mean of a feature dwarfs its variation, take it off (the intercept \
+                     does, of dense features; --no-intercept leaves it out)",
                 _ => "allow more steps (--max-newton)",
             }
         )),

@@ -1,6 +1,8 @@
 use std::io::Write;
 
 use super::{Case, check, show};
+#[cfg(feature = "parquet")]
+use crate::process::{failure, ubauc};
 
 /// 2000 rows that do not compress to nothing.
 pub(super) fn text() -> Vec<u8> {
@@ -147,6 +149,27 @@ fn what_is_in_an_archive_is_checked_as_a_plain_file_is() {
             "Parquet is read from a plain file only",
         ),
     ]);
+}
+
+/// The crate underneath panics over some damage; a user sees an error of the file, and only that.
+#[test]
+#[cfg(feature = "parquet")]
+fn a_panic_of_the_parquet_reader_is_one_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.parquet");
+    let whole = include_bytes!("table.parquet");
+    let what = "damaged Parquet file: its lengths and offsets contradict each other";
+    let mut damages = (0..whole.len()).flat_map(|at| [1_u8, 0x80].map(|bit| (at, bit)));
+    let found = damages.find(|&(at, bit)| {
+        let mut damaged = whole.to_vec();
+        damaged[at] ^= bit;
+        std::fs::write(&path, damaged).unwrap();
+        let result = ubauc::read::read(&path, &Default::default());
+        result.is_err_and(|error| error.to_string().ends_with(what))
+    });
+    assert!(found.is_some());
+    let output = ubauc(directory.path(), &["data", "show", "t.parquet", "--quiet"]);
+    assert_eq!(failure(&output), format!("ubauc: t.parquet: {what}\n"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ const FIVE: &str = "label,a,s,b\n1,2,1,1\n-1,1,0.5,-1\n-1,-3,2,0.5\n1,0.5,1.5,4\
 fn two_steps_of_eq09_by_hand() {
     let directory = directory_with(&[("x.csv", TWO)]);
     let given = "--beta 0.5 --gamma 0.1 --eta0 0.1 --passes 1 --step sgd --no-shuffle \
-                 --scale none --quiet --schedule";
+                 --no-intercept --scale none --quiet --schedule";
     let given: Vec<&str> = given.split(' ').collect();
     let run = |words: &[&str]| weights(directory.path(), "x.csv", &[&given[..], words].concat());
     let with = |more: &[&str]| run(&[&["constant"], more].concat());
@@ -25,10 +25,11 @@ fn two_steps_of_eq09_by_hand() {
     // One pass ends before the average begins.
     let (w, _) = with(&[]);
     assert_close(&w, &[-0.0535, 0.202], "default");
-    // b = 0.1 · 0.5, then a residual of −1 − 0.05 − 0.05.
+    // With b, less the mean (1.5, 0): x = ±(0.5, 1), b = 0.1 · 0.5, w = b (0.5, 1), c = −0.0625 is not above λ = 0, then a
+    // residual of −1 + 0.0625 − 0.05. For raw features b is 0.000625 less 1.5 w₁.
     let (w, b) = with(&["--no-average", "--intercept"]);
-    assert_close(&w, &[-0.056, 0.2045], "intercept");
-    assert_close(&[b], &[-0.005], "intercept");
+    assert_close(&w, &[0.0494375, 0.098875], "intercept");
+    assert_close(&[b], &[-0.07353125], "intercept");
     // Half the second step: w = 0.995 w − 0.05 (1.525) (1, −1).
     let (w, _) = run(&["inverse", "--no-average"]);
     assert_close(&w, &[0.02325, 0.126], "inverse");
@@ -172,7 +173,7 @@ fn every_option_is_that_of_eq09_step_by_step() {
     let mut different = Vec::new();
     for (typed, how) in cases() {
         let given = "--beta 0.7 --gamma 0.05 --eta0 0.2 --passes 3 --tolerance 0 --step sgd \
-                     --no-shuffle --quiet";
+                     --no-shuffle --no-intercept --quiet";
         let mut words: Vec<&str> = given.split(' ').chain(typed.split(' ')).collect();
         if !typed.contains("--schedule") {
             words.extend(["--schedule", "constant"]);

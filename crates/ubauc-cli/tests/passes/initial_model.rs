@@ -186,15 +186,12 @@ fn an_intercept_is_taken_over_only_if_there_is_one_to_learn() {
     let text = overlapping(300, 4);
     let directory = directory_with(&[("x.svm", &text)]);
     let dir = directory.path();
-    report(
-        dir,
-        "x.svm",
-        &["--intercept", "--model", "b.json", "--quiet"],
-    );
+    report(dir, "x.svm", &["--model", "b.json", "--quiet"]);
     let b = model(&dir.join("b.json"))["intercept"].as_f64().unwrap();
     assert!(b != 0.0);
     let still = [&STILL[..], &["--initial-model", "b.json", "--quiet"]].concat();
-    assert_eq!(weights(dir, "x.svm", &still).1, 0.0);
-    let with = weights(dir, "x.svm", &[&still[..], &["--intercept"]].concat());
+    let without = weights(dir, "x.svm", &[&still[..], &["--no-intercept"]].concat());
+    assert_eq!(without.1, 0.0);
+    let with = weights(dir, "x.svm", &still);
     assert_close(&[with.1], &[b], "intercept");
 }

@@ -6,11 +6,11 @@ use crate::process::{directory_with, failure, success, ubauc, wrong_usage};
 const TINY: &str = "1 1:1 2:0.5\n-1 1:-1\n1 1:0.5 2:1\n-1 1:0.2 2:-1\n";
 
 /// An option with a value that would do, and who has it.
-const OPTIONS: [(&[&str], &[&str]); 20] = [
+const OPTIONS: [(&[&str], &[&str]); 21] = [
     (&["--beta", "1"], &["ba-ubauc", "ol-ubauc"]),
     (&["--gamma", "1"], &["ba-ubauc", "ol-ubauc", "logistic"]),
     (&["--least-squares", "plain"], &["ba-ubauc", "ol-ubauc"]),
-    (&["--intercept"], &["ba-ubauc", "ol-ubauc", "logistic"]),
+    (&["--no-intercept"], &["ba-ubauc", "ol-ubauc"]),
     (&["--max-newton", "9"], &["ba-ubauc", "svm-or", "logistic"]),
     (
         &["--initial-model", "m"],
@@ -30,6 +30,7 @@ const OPTIONS: [(&[&str], &[&str]); 20] = [
     (&["--eta0", "1"], &["ol-ubauc"]),
     (&["--average-from", "1"], &["ol-ubauc"]),
     (&["--no-average"], &["ol-ubauc"]),
+    (&["--average"], &["oam-seq", "oam-gra"]),
     (&["--radius", "1"], &["ol-ubauc", "solam"]),
     (&["--zeta", "1"], &["solam"]),
     (&["--eta", "0.1"], &["opauc"]),

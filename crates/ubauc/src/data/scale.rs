@@ -1,13 +1,14 @@
 //! One divisor for each feature, so that features of different units meet one regulariser.
 //!
-//!   MaxAbs     r_j = max_i |x_ij|
+//!   MaxAbs     r_j = max_i |x_ij − c_j|
 //!   Standard   r_j = √( Σ_i s_i (x_ij − m_j)² / S ),   m_j = Σ_i s_i x_ij / S,   S = Σ_i s_i
 //!
-//! over the examples with a weight s_i above 0; without weights s_i = 1. A feature of zeros has
-//! r_j = 1, and a constant one, which has no deviation, its max |x|.
+//! over the examples with a weight s_i above 0; without weights s_i = 1. c_j is 0, or m_j for a model
+//! with an intercept ([`Origin`]): then a constant added to a feature does not change its divisor. A feature of
+//! zeros has r_j = 1, and a constant one, which has no deviation, its max |x|.
 //!
-//! Nothing is centred. A shift of a feature only moves the intercept, and neither AUC nor the
-//! hinge with its λ notice it, while centred sparse rows would be dense.
+//! Only the divisors are made here; nothing is centred. A shift of a feature only moves the intercept, and
+//! neither AUC nor the hinge with its λ notice it, while centred sparse rows would be dense.
 //!
 //! Absent entries are zeros and take part: with n_j stored of n examples, the stored ones of
 //! weight S_j, mean a and sum of squares M about it,
@@ -18,6 +19,8 @@
 //! overflow, and M in a second pass.
 //! Cost O(nnz) time in order of the rows, O(d) memory.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::rows::{Row, Rows};
 use crate::{Error, Result};
 
@@ -27,10 +30,30 @@ pub enum Scale {
     /// As they are.
     #[default]
     None,
-    /// To at most 1 in absolute value.
+    /// To at most 1 in absolute value, about the [`Origin`].
     MaxAbs,
     /// To a standard deviation of 1, without centring.
     Standard,
+}
+
+/// The point that [`Scale::MaxAbs`] measures from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// 0: for a model without an intercept, to which the offset of a feature matters.
+    Zero,
+    /// The mean of the feature: for a model with an intercept, to which it does not.
+    Mean,
+}
+
+impl Origin {
+    /// For a model with or without an intercept.
+    pub fn of_intercept(intercept: bool) -> Origin {
+        if intercept {
+            Origin::Mean
+        } else {
+            Origin::Zero
+        }
+    }
 }
 
 /// What one feature's stored values are like, of examples with a weight.
@@ -68,16 +91,22 @@ impl Scale {
         self,
         rows: &Rows,
         weights: Option<&[f64]>,
+        origin: Origin,
     ) -> Result<Option<Vec<f64>>> {
         match self {
             Scale::None => Ok(None),
-            scale => scale.divisors(rows, weights).map(Some),
+            scale => scale.divisors(rows, weights, origin).map(Some),
         }
     }
 
     /// The divisor r_j of every feature; x_j / r_j is the scaled feature. All are positive and
     /// finite.
-    pub fn divisors(self, rows: &Rows, weights: Option<&[f64]>) -> Result<Vec<f64>> {
+    pub fn divisors(
+        self,
+        rows: &Rows,
+        weights: Option<&[f64]>,
+        origin: Origin,
+    ) -> Result<Vec<f64>> {
         if let Some(weights) = weights {
             check_weights(weights, rows.len())?;
         }
@@ -91,7 +120,7 @@ impl Scale {
             total += s;
         }
         let ranges = ranges(weighted.clone(), rows.cols());
-        divisors_of(self, ranges, n, total, |pass| {
+        divisors_of((self, origin), ranges, n, total, |pass| {
             let mut sums = vec![0.0; pass.width() * rows.cols()];
             pass.add(weighted.clone(), &mut sums);
             Ok(sums)
@@ -100,7 +129,7 @@ impl Scale {
 }
 
 /// A pass over the rows for the deviations.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Pass {
     /// Σ s_i/S_j · x_ij/unit_j for every j.
     Means {
@@ -158,7 +187,7 @@ impl Pass {
 
 /// The divisors, from what is known of every feature's values, n examples of total weight S, and sums over the rows.
 pub(crate) fn divisors_of(
-    scale: Scale,
+    (scale, origin): (Scale, Origin),
     mut ranges: Vec<Range>,
     n: usize,
     total: f64,
@@ -172,9 +201,20 @@ pub(crate) fn divisors_of(
         (range.min, range.max) = (0.0, 0.0);
     }
     let largest: Vec<f64> = ranges.iter().map(|r| r.max.max(-r.min)).collect();
-    let mut divisors = match scale {
-        Scale::Standard => deviations(&ranges, &largest, n, total, sums)?,
-        _ => largest.clone(),
+    let mut divisors = match (scale, origin) {
+        (Scale::None, _) | (Scale::MaxAbs, Origin::Zero) => largest.clone(),
+        (Scale::MaxAbs, Origin::Mean) => {
+            let spread = |(range, column): (&Range, Column)| match range.min == range.max {
+                true => 0.0,
+                false => (range.max - column.mean).max(column.mean - range.min),
+            };
+            let columns = columns(&ranges, &largest, n, total, sums)?;
+            ranges.iter().zip(columns).map(spread).collect()
+        }
+        (Scale::Standard, _) => {
+            let columns = columns(&ranges, &largest, n, total, sums)?;
+            columns.into_iter().map(|column| column.deviation).collect()
+        }
     };
     for (divisor, &largest) in divisors.iter_mut().zip(&largest) {
         // A deviation may be lost to underflow beside a weight that dwarfs the others.
@@ -250,14 +290,20 @@ pub(crate) fn ranges<'a>(rows: impl Iterator<Item = (Row<'a>, f64)>, cols: usize
     ranges
 }
 
-/// 0 for what is constant.
-fn deviations(
+/// A feature over all examples, absent entries as zeros.
+struct Column {
+    mean: f64,
+    /// 0 for what is constant.
+    deviation: f64,
+}
+
+fn columns(
     ranges: &[Range],
     largest: &[f64],
     n: usize,
     total: f64,
     mut sums: impl FnMut(Pass) -> Result<Vec<f64>>,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<Column>> {
     let units: Vec<f64> = largest.iter().map(|&x| power_of_two(x)).collect();
     let weights: Vec<f64> = ranges.iter().map(|range| range.weight).collect();
     // Of the stored values, in units of their size: a = Σ s x / S_j.
@@ -272,11 +318,8 @@ fn deviations(
         means: means.clone(),
     })?;
     let (left_over, squares) = both.split_at(ranges.len());
-    let deviation = |j: usize| {
+    let column = |j: usize| {
         let range = &ranges[j];
-        if range.min == range.max {
-            return 0.0;
-        }
         let stored = if range.stored == n {
             1.0
         } else {
@@ -284,9 +327,16 @@ fn deviations(
         };
         let within = (squares[j] - left_over[j] * left_over[j]).max(0.0);
         let mean = means[j] + left_over[j];
-        units[j] * (stored * (within + mean * mean * (1.0 - stored))).sqrt()
+        let square = stored * (within + mean * mean * (1.0 - stored));
+        Column {
+            mean: units[j] * (stored * mean),
+            deviation: match range.min == range.max {
+                true => 0.0,
+                false => units[j] * square.sqrt(),
+            },
+        }
     };
-    Ok((0..ranges.len()).map(deviation).collect())
+    Ok((0..ranges.len()).map(column).collect())
 }
 
 /// The power of two that x has the size of, normal even where x is not: dividing by it is exact.
@@ -319,18 +369,20 @@ mod tests {
     }
 
     fn column(values: &[f64], scale: Scale) -> f64 {
-        scale.divisors(&sparse(values, 1), None).unwrap()[0]
+        scale
+            .divisors(&sparse(values, 1), None, Origin::Zero)
+            .unwrap()[0]
     }
 
     #[test]
     fn by_hand() {
         let values = [1.0, 0.0, -4.0, 3.0, 0.0, 4.0];
         let rows = dense(&values, 3);
-        let of = |scale: Scale| scale.divisors(&rows, None).unwrap();
+        let of = |scale: Scale| scale.divisors(&rows, None, Origin::Zero).unwrap();
         assert_eq!(of(Scale::None), [1.0, 1.0, 1.0]);
         assert_eq!(of(Scale::MaxAbs), [3.0, 1.0, 4.0]);
         assert_eq!(of(Scale::Standard), [1.0, 1.0, 4.0]);
-        let held_out = Scale::MaxAbs.divisors(&rows, Some(&[2.0, 0.0]));
+        let held_out = Scale::MaxAbs.divisors(&rows, Some(&[2.0, 0.0]), Origin::Zero);
         assert_eq!(held_out.unwrap(), [1.0, 1.0, 4.0]);
     }
 
@@ -341,7 +393,12 @@ mod tests {
         }
         assert_eq!(column(&[0.0; 9], Scale::Standard), 1.0);
         let empty = Rows::Csr(Csr::new(vec![0], vec![], vec![], 2).unwrap());
-        assert_eq!(Scale::Standard.divisors(&empty, None).unwrap(), [1.0, 1.0]);
+        assert_eq!(
+            Scale::Standard
+                .divisors(&empty, None, Origin::Zero)
+                .unwrap(),
+            [1.0, 1.0]
+        );
     }
 
     #[test]
@@ -356,6 +413,22 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_added_to_a_feature_changes_no_divisor_about_the_mean() {
+        let values = [3.0, 0.0, -1.0, 0.0, 0.25, 0.0];
+        for scale in [Scale::MaxAbs, Scale::Standard] {
+            let of = |rows: Rows| scale.divisors(&rows, None, Origin::Mean).unwrap()[0];
+            let before = of(sparse(&values, 1));
+            for constant in [1.0, 1e2, 1e6] {
+                let moved: Vec<f64> = values.iter().map(|x| x + constant).collect();
+                for rows in [dense(&moved, 1), sparse(&moved, 1)] {
+                    // What is left of x after its offset has taken its digits.
+                    assert!((of(rows) - before).abs() <= 4.0 * f64::EPSILON * constant);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn wrong_weights_are_refused() {
         let rows = dense(&[1.0, 2.0], 1);
         for weights in [
@@ -365,7 +438,11 @@ mod tests {
             &[0.0, 0.0],
             &[f64::MAX; 2],
         ] {
-            assert!(Scale::Standard.divisors(&rows, Some(weights)).is_err());
+            assert!(
+                Scale::Standard
+                    .divisors(&rows, Some(weights), Origin::Zero)
+                    .is_err()
+            );
         }
     }
 
@@ -381,9 +458,13 @@ mod tests {
             weights.resize(n, 1.0);
             weights[0] = 1.0;
             let total: f64 = weights.iter().sum();
-            for scale in [Scale::MaxAbs, Scale::Standard] {
-                let found = scale.divisors(&dense(values, cols), Some(&weights)).unwrap();
-                let thin = scale.divisors(&sparse(values, cols), Some(&weights)).unwrap();
+            for (scale, origin) in [
+                (Scale::MaxAbs, Origin::Zero),
+                (Scale::MaxAbs, Origin::Mean),
+                (Scale::Standard, Origin::Mean),
+            ] {
+                let of = |rows: &Rows| scale.divisors(rows, Some(&weights), origin).unwrap();
+                let (found, thin) = (of(&dense(values, cols)), of(&sparse(values, cols)));
                 for j in 0..cols {
                     let x: Vec<f64> = (0..n).map(|i| values[i * cols + j]).collect();
                     let used = || x.iter().zip(&weights).filter(|(_, s)| **s > 0.0);
@@ -394,6 +475,9 @@ mod tests {
                     let expected = match scale {
                         _ if largest == 0.0 => 1.0,
                         Scale::Standard if !constant => (squares / total).sqrt(),
+                        Scale::MaxAbs if !constant && origin == Origin::Mean => {
+                            used().fold(0.0f64, |m, (x, _)| m.max((x - mean).abs()))
+                        }
                         _ => largest,
                     };
                     // Twenty terms, each rounded a few times.

@@ -26,6 +26,8 @@ use blocks::{BOM, Blocks};
 pub use classes::StreamClasses;
 use csv::Want;
 use decompress::Compression;
+#[cfg(feature = "parquet")]
+pub use parquet::PARQUET_THREAD;
 pub use stream::{LabelledBatch, LabelledStream, Next, StreamOptions};
 
 /// A line may be this long unless the options say otherwise. A row of half a million features fits.

@@ -3,13 +3,12 @@
 //! Read column by column, a row group at a time. A null, a date, a decimal or a nested column is
 //! refused by name: what number it stands for is for the owner of the data to say.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
-use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Once};
+use std::thread;
 
 use bytes::Bytes;
 use parquet::basic::{ConvertedType, Encoding, LogicalType};
@@ -32,54 +31,72 @@ use crate::{Error, Result};
 /// Records read at once of a column.
 const CHUNK: usize = 1 << 14;
 
+/// Decoding runs on a thread of this name. A damaged file can make the `parquet` crate panic; the
+/// panic ends that thread and [`read`](super::read) returns an error. The library leaves the
+/// process's panic hook alone, so the hook sees the panic: a program that wants no message of it on
+/// standard error can recognise it by the thread's name.
+pub const PARQUET_THREAD: &str = "ubauc-parquet";
+
 /// Reads a whole file; a damaged one is refused, even where the crate underneath panics.
 ///
 /// It believes lengths and offsets of a file and asserts them later, so that one wrong byte can
 /// make it panic. Nothing that it touched is used after that: the file and all that was read are
-/// dropped here, and the options are only read. A page header made for it (lists of billions of
-/// values that take no bytes) still keeps the crate busy for seconds; one that is read for ever is
-/// ended by [`Patient`].
+/// dropped with the thread, and the options are only read. A page header made for it (lists of
+/// billions of values that take no bytes) still keeps the crate busy for seconds; one that is read
+/// for ever is ended by [`Patient`].
 pub(super) fn read_file(
     file: File,
     want: Want,
     path: &Path,
     options: &ReadOptions<'_>,
 ) -> Result<Examples> {
-    contained(|| read_columns(file, want, path, options)).unwrap_or_else(|| {
-        let what = "damaged Parquet file: its lengths and offsets contradict each other";
-        Err(whole(path, what))
+    let decoded = on_own_thread(|| decode(file, want, path, options));
+    let decoded = decoded.map_err(|source| Error::Io {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let what = "damaged Parquet file: its lengths and offsets contradict each other";
+    decoded
+        .unwrap_or_else(|| Err(whole(path, what)))?
+        .examples(path)
+}
+
+/// `None` if `work` panics; an error if there is no thread for it.
+fn on_own_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<Option<T>> {
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().name(PARQUET_THREAD.to_string());
+        Ok(worker.spawn_scoped(scope, work)?.join().ok())
     })
 }
 
-/// `None` if `work` panics, which it does without a word on standard error.
-fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
-    thread_local! {
-        static SILENT: Cell<bool> = const { Cell::new(false) };
-    }
-    // The hook belongs to the whole process, so it is put in place once and for all, and passes
-    // on every panic but those of a thread that is in here. Swapping hooks back and forth would
-    // be seen by other threads.
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let others = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !SILENT.get() {
-                others(info);
-            }
-        }));
-    });
-    let before = SILENT.replace(true);
-    let result = panic::catch_unwind(AssertUnwindSafe(work));
-    SILENT.set(before);
-    result.ok()
+/// The columns of a file.
+struct Decoded {
+    columns: Columns,
+    dictionary: Dictionary,
+    /// The class of every row.
+    codes: Vec<u32>,
+    /// Row by row.
+    values: Vec<f64>,
 }
 
-fn read_columns(
-    file: File,
-    want: Want,
-    path: &Path,
-    options: &ReadOptions<'_>,
-) -> Result<Examples> {
+impl Decoded {
+    fn examples(self, path: &Path) -> Result<Examples> {
+        let (n, d) = (self.codes.len(), self.columns.features.len());
+        if n == 0 {
+            return Err(whole(path, "no examples in the file"));
+        }
+        let labels = labels::join(self.codes, &[(self.dictionary, n)])
+            .map_err(|_| whole(path, too_many_classes()))?;
+        Ok(Examples {
+            rows: Rows::smaller_of_dense(Dense::new(self.values, n, d)?),
+            labels,
+            names: self.columns.feature_names(),
+            notices: self.columns.notices.to_vec(),
+        })
+    }
+}
+
+fn decode(file: File, want: Want, path: &Path, options: &ReadOptions<'_>) -> Result<Decoded> {
     let bytes = file.metadata().map_or(0, |m| m.len());
     let broken = |error: ParquetError| whole(path, format!("damaged Parquet file: {error}"));
     let reader = SerializedFileReader::new(Patient::new(file, bytes)).map_err(broken)?;
@@ -114,18 +131,11 @@ fn read_columns(
         }
         options.advance(bytes / groups as u64);
     }
-    let n = codes.len();
-    if n == 0 {
-        return Err(whole(path, "no examples in the file"));
-    }
-    let labels =
-        labels::join(codes, &[(dictionary, n)]).map_err(|_| whole(path, too_many_classes()))?;
-    let rows = Rows::smaller_of_dense(Dense::new(values, n, d)?);
-    Ok(Examples {
-        rows,
-        labels,
-        names: columns.feature_names(),
-        notices: columns.notices.to_vec(),
+    Ok(Decoded {
+        columns,
+        dictionary,
+        codes,
+        values,
     })
 }
 
@@ -463,13 +473,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_contained_and_the_next_one_is_not() {
-        assert_eq!(contained(|| 1), Some(1));
-        assert_eq!(contained(|| -> i32 { panic!("not shown") }), None);
+    fn a_panic_ends_the_thread_alone() {
+        assert_eq!(on_own_thread(|| 1).unwrap(), Some(1));
         assert_eq!(
-            contained(|| contained(|| panic!("nor this"))),
-            Some(None::<()>)
+            on_own_thread(|| -> i32 { panic!("as intended") }).unwrap(),
+            None
         );
-        assert!(panic::catch_unwind(|| panic!("shown")).is_err());
     }
 }

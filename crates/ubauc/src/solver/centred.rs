@@ -1,12 +1,49 @@
 //! Rows less a fixed vector.
 //!
 //! With an intercept the objective does not change when a constant is taken from a feature: b and λ take it
-//! up. Dense rows are therefore read less their mean, so that a feature like a year or a time stamp does not
-//! drown its own variation in rounding. Sparse rows stay as they are: less a mean they would not be sparse.
+//! up. Features are therefore read less their mean, so that one like a year, an age or a time stamp does not
+//! drown its own variation in rounding: all features of dense rows, and of sparse rows those that every row stores.
+//! The others stay as they are: less a mean they would not be sparse.
 
 use crate::data::rows::{Row, Rows, dot};
 
-/// All rows, less `shift` if they are dense and there is one.
+/// Which features of sparse rows are centred.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Those that every row stores: rows can be read in place.
+    Full,
+    /// Those that at least half of the rows store: rows are copied, and at most twice as many entries stored.
+    Half,
+}
+
+/// The weighted mean of every feature that is centred, and 0 for the others: all of dense rows, of sparse rows those
+/// that `columns` names. None where nothing is centred.
+pub(super) fn means(rows: &Rows, weights: Option<&[f64]>, columns: Columns) -> Option<Vec<f64>> {
+    let (n, d) = (rows.len(), rows.cols());
+    let (mut sums, mut stored, mut total) = (vec![0.0; d], vec![0_usize; d], 0.0);
+    for i in 0..n {
+        let s = weights.map_or(1.0, |weights| weights[i]);
+        total += s;
+        rows.row(i).for_each(|j, x| {
+            sums[j] += s * x;
+            stored[j] += 1;
+        });
+    }
+    let least = match columns {
+        Columns::Full => n,
+        Columns::Half => n.div_ceil(2),
+    };
+    let mean = |(sum, stored): (f64, usize)| if stored >= least { sum / total } else { 0.0 };
+    let means: Vec<f64> = sums.into_iter().zip(stored).map(mean).collect();
+    means.iter().any(|m| *m != 0.0).then_some(means)
+}
+
+/// m·w: what the scores of centred rows lack.
+pub(super) fn offset(shift: Option<&[f64]>, raw: &[f64]) -> f64 {
+    shift.map_or(0.0, |shift| dot(shift, raw))
+}
+
+/// All rows, less `shift` if there is one. It is 0 for a feature that a sparse row may lack.
 #[derive(Clone, Copy)]
 pub(super) struct Centred<'a> {
     pub(super) rows: &'a Rows,
@@ -31,12 +68,23 @@ impl<'a> Centred<'a> {
 }
 
 impl<'a> CentredRow<'a> {
+    /// Whether the entries differ from those stored.
+    #[inline]
+    pub(super) fn is_shifted(self) -> bool {
+        self.shift.is_some()
+    }
+
     /// (x − m)·w, each difference before its product.
     #[inline]
     pub(super) fn dot(self, w: &[f64]) -> f64 {
         match (self.row, self.shift) {
             (Row::Dense(x), Some(m)) => dot_less(x, m, w),
-            (row, _) => row.dot(w),
+            (Row::Sparse(columns, values), Some(m)) => {
+                let entries = columns.iter().zip(values);
+                let term = |(&j, x): (&u32, &f64)| (x - m[j as usize]) * w[j as usize];
+                entries.map(term).sum()
+            }
+            (row, None) => row.dot(w),
         }
     }
 
@@ -49,14 +97,30 @@ impl<'a> CentredRow<'a> {
                     *w += a * (x - m);
                 }
             }
-            (row, _) => row.add_to(a, w),
+            (Row::Sparse(columns, values), Some(m)) => {
+                for (&j, x) in columns.iter().zip(values) {
+                    w[j as usize] += a * (x - m[j as usize]);
+                }
+            }
+            (row, None) => row.add_to(a, w),
+        }
+    }
+
+    /// Calls `with` on x − m written out.
+    pub(super) fn with_values<T>(self, with: impl FnOnce(Row<'_>) -> T) -> T {
+        if !self.is_shifted() {
+            return with(self.row);
+        }
+        let values: Vec<f64> = self.entries().map(|(_, x)| x).collect();
+        match self.row {
+            Row::Dense(_) => with(Row::Dense(&values)),
+            Row::Sparse(columns, _) => with(Row::Sparse(columns, &values)),
         }
     }
 
     /// The entries of x − m.
     pub(super) fn entries(self) -> impl Iterator<Item = (usize, f64)> + 'a {
-        let dense = matches!(self.row, Row::Dense(_));
-        let shift = self.shift.filter(|_| dense).unwrap_or_default();
+        let shift = self.shift.unwrap_or_default();
         let less = move |(j, x): (usize, f64)| (j, x - shift.get(j).copied().unwrap_or(0.0));
         self.row.entries().map(less)
     }

@@ -44,15 +44,21 @@ impl Gram {
                     self.flush();
                 }
             }
-            Row::Sparse(indices, values) => {
-                for (at, (&j, &x)) in indices.iter().zip(values).enumerate() {
-                    let start = j as usize * self.d;
-                    let row = &mut self.matrix[start..=start + j as usize];
-                    let ax = a * x;
-                    for (&k, &y) in indices[..=at].iter().zip(&values[..=at]) {
-                        row[k as usize] += ax * y;
-                    }
+            Row::Sparse(..) => row.with_values(|row| {
+                if let Row::Sparse(indices, values) = row {
+                    self.add_sparse(a, indices, values);
                 }
+            }),
+        }
+    }
+
+    fn add_sparse(&mut self, a: f64, indices: &[u32], values: &[f64]) {
+        for (at, (&j, &x)) in indices.iter().zip(values).enumerate() {
+            let start = j as usize * self.d;
+            let row = &mut self.matrix[start..=start + j as usize];
+            let ax = a * x;
+            for (&k, &y) in indices[..=at].iter().zip(&values[..=at]) {
+                row[k as usize] += ax * y;
             }
         }
     }

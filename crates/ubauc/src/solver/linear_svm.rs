@@ -34,7 +34,7 @@ use rand_pcg::Pcg64;
 use serde::Serialize;
 
 use super::given::check_rows_given;
-use super::ordered::copied;
+use super::ordered::{Affine, copied};
 use crate::data::dataset::Dataset;
 use crate::data::rows::{Rows, dot};
 use crate::{Error, Result};
@@ -198,7 +198,11 @@ struct Slopes {
 
 impl<'a> Descent<'a> {
     fn new(data: &'a Dataset, divisors: Option<&[f64]>, params: &SvmParams) -> Result<Descent<'a>> {
-        let rows = copied(data.rows(), divisors, None)?;
+        let transform = Affine {
+            divisors,
+            ..Affine::default()
+        };
+        let rows = copied(data.rows(), transform, None)?;
         let n = rows.len();
         let Ok(count) = u32::try_from(n) else {
             let what = "more than 2^32 examples";

@@ -22,6 +22,7 @@ mod rows;
 
 use crate::data::dataset::Dataset;
 use crate::data::scale::check_weights;
+use crate::solver::centred::offset;
 use crate::solver::cholesky::Cholesky;
 use crate::{Error, Result};
 use rows::Logistic;
@@ -119,6 +120,9 @@ pub fn fit(
         for ((w, start), r) in w.iter_mut().zip(start).zip(&problem.scale) {
             *w = start * r;
         }
+        if let (Some(b), true) = (w.last_mut(), params.intercept) {
+            *b += offset(problem.shift.as_deref(), &start[..d]);
+        }
     }
     let mut point = problem.at(w);
     let mut gradient = problem.gradient(&point);
@@ -153,9 +157,11 @@ pub fn fit(
     } else {
         None
     };
+    // Back from the rows less their mean.
+    let offset = offset(problem.shift.as_deref(), &weights);
     Ok(LogisticFit {
         weights,
-        intercept: intercept.unwrap_or(0.0),
+        intercept: intercept.map_or(0.0, |b| b - offset),
         objective: point.value,
         gradient_norm,
         newton,

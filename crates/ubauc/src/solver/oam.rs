@@ -31,7 +31,14 @@
 //! C_t grows with the passes, so that more of them want a smaller C, and the last weights of many passes can be worse
 //! than those of one.
 //!
-//! Nothing keeps w small: what is watched is the mean of ℓ over all pairs, at the last iterate, without a regulariser.
+//! Nothing keeps w small: what is watched is the mean of ℓ over all pairs, at the weights that would be saved, without a
+//! regulariser. These are the last iterate, as in the paper, or with [`OamParams::average`] the mean (w_1 + … + w_T)/T over
+//! all T examples, which is what some re-implementations report. The sum is never written out: a change w ← w + δx while
+//! example t is learned adds (t − 1)δx to a vector r, and then
+//!
+//! ```text
+//! w_1 + … + w_T = T w_T − r
+//! ```
 //!
 //! Cost of a step: m sparse dot products. OAMseq keeps w as v + a x_t: v·x' and x_t·x' come of one look at x', which also
 //! gives ‖x_t − x'‖² = ‖x_t‖² + ‖x'‖² − 2 x_t·x', and only x' has to be added to v. Memory O(d) and 2B rows.
@@ -69,6 +76,9 @@ pub struct OamParams {
     pub update: Update,
     /// Of the choice which examples are kept.
     pub seed: u64,
+    /// The mean of the weights after each example, not the last ones.
+    #[serde(default)]
+    pub average: bool,
 }
 
 impl Default for OamParams {
@@ -78,6 +88,7 @@ impl Default for OamParams {
             buffer: 100,
             update: Update::Sequential,
             seed: 0,
+            average: false,
         }
     }
 }
@@ -100,7 +111,7 @@ impl OamParams {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Oam {
     params: OamParams,
-    w: Vec<f64>,
+    iterate: Iterate,
     /// Of the negatives and the positives.
     buffers: [Reservoir; 2],
     random: Pcg64,
@@ -108,6 +119,39 @@ pub struct Oam {
     x: Vec<f64>,
     /// Places of the x' with ℓ > 0.
     active: Vec<usize>,
+}
+
+/// w, and what its mean over the examples needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Iterate {
+    w: Vec<f64>,
+    /// r of the head comment; none without an average.
+    #[serde(default)]
+    late: Option<Vec<f64>>,
+    /// Examples learned before the one at hand.
+    #[serde(default)]
+    before: u64,
+}
+
+impl Iterate {
+    /// w ← w + step·x.
+    fn add(&mut self, step: f64, x: Row<'_>) {
+        x.add_to(step, &mut self.w);
+        if let Some(late) = &mut self.late {
+            x.add_to(self.before as f64 * step, late);
+        }
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        match &self.late {
+            Some(late) if self.before > 0 => {
+                let share = 1.0 / self.before as f64;
+                let mean = self.w.iter().zip(late).map(|(w, r)| w - share * r);
+                mean.collect()
+            }
+            _ => self.w.clone(),
+        }
+    }
 }
 
 /// The example at hand.
@@ -128,7 +172,11 @@ impl Oam {
         params.check()?;
         Ok(Oam {
             params: *params,
-            w: vec![0.0; d],
+            iterate: Iterate {
+                w: vec![0.0; d],
+                late: params.average.then(|| vec![0.0; d]),
+                before: 0,
+            },
             buffers: [(); 2].map(|()| Reservoir::new(params.buffer)),
             random: Pcg64::seed_from_u64(params.seed),
             x: vec![0.0; d],
@@ -149,7 +197,7 @@ impl Oam {
         // w = v + a x_t, with v where w was; `score` is w·x_t.
         let (mut a, mut score) = (0.0, at.score);
         for kept in other.kept() {
-            let [of_v, cross] = kept.row().dots(&self.w, &self.x);
+            let [of_v, cross] = kept.row().dots(&self.iterate.w, &self.x);
             let loss = 1.0 - at.y * (score - (of_v + a * cross));
             // Below 0 by rounding, or infinite: no step.
             let distance_sq = at.norm_sq + kept.norm_sq - 2.0 * cross;
@@ -157,33 +205,33 @@ impl Oam {
                 let step = at.y * at.half_c.min(loss / distance_sq);
                 a += step;
                 score += step * (at.norm_sq - cross);
-                kept.row().add_to(-step, &mut self.w);
+                self.iterate.add(-step, kept.row());
             }
         }
-        at.row.add_to(a, &mut self.w);
+        self.iterate.add(a, at.row);
     }
 
     fn gradient(&mut self, at: Example<'_>) {
         let other = &self.buffers[usize::from(at.y < 0.0)];
         self.active.clear();
         for (place, kept) in other.kept().iter().enumerate() {
-            if 1.0 - at.y * (at.score - kept.row().dot(&self.w)) > 0.0 {
+            if 1.0 - at.y * (at.score - kept.row().dot(&self.iterate.w)) > 0.0 {
                 self.active.push(place);
             }
         }
         let step = at.half_c * at.y;
         for &place in &self.active {
-            other.kept()[place].row().add_to(-step, &mut self.w);
+            self.iterate.add(-step, other.kept()[place].row());
         }
         let all = step * self.active.len() as f64;
-        at.row.add_to(all, &mut self.w);
+        self.iterate.add(all, at.row);
     }
 }
 
 impl Online for Oam {
     fn learn(&mut self, x: Row<'_>, positive: bool) {
         self.write_out(x, 1.0);
-        let [score, norm_sq] = x.dots(&self.w, &self.x);
+        let [score, norm_sq] = x.dots(&self.iterate.w, &self.x);
         let class = usize::from(positive);
         self.buffers[class].offer(x, norm_sq, &mut self.random);
         let others = self.buffers[1 - class].seen() as f64;
@@ -200,10 +248,11 @@ impl Online for Oam {
             Update::Gradient => self.gradient(at),
         }
         self.write_out(x, 0.0);
+        self.iterate.before += 1;
     }
 
     fn weights(&self) -> Vec<f64> {
-        self.w.clone()
+        self.iterate.weights()
     }
 
     /// The mean of ℓ over all pairs; not a number where the scores are none.

@@ -1,6 +1,6 @@
 //! The rows of a data set, in the order of the next pass.
 //!
-//! Features are divided. Rows that are to come in random order are copied in a random order, and a pass takes blocks of
+//! Features are centred and divided. Rows that are to come in random order are copied in a random order, and a pass takes blocks of
 //! neighbours in a new order: random to the learner, and nearly in sequence to the memory, where single rows at random
 //! cost more than a step.
 
@@ -30,7 +30,7 @@ impl<'a> Ordered<'a> {
     /// `counts` tells whether example i of the data is to come at all.
     pub(super) fn new(
         rows: &'a Rows,
-        divisors: Option<&[f64]>,
+        transform: Affine<'_>,
         shuffle: Option<u64>,
         counts: impl Fn(usize) -> bool,
     ) -> Result<Ordered<'a>> {
@@ -44,7 +44,7 @@ impl<'a> Ordered<'a> {
             place.shuffle(random);
             place
         });
-        let rows = copied(rows, divisors, place.as_deref())?;
+        let rows = copied(rows, transform, place.as_deref())?;
         let mut ordered = Ordered {
             rows,
             place,
@@ -101,34 +101,72 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// x_ij/r_j, row k being row place_k; a copy only where something changes.
+/// What becomes of every feature: (x_j − m_j)/r_j.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Affine<'a> {
+    /// m_j; 0 if none.
+    pub(super) shift: Option<&'a [f64]>,
+    /// r_j; 1 if none.
+    pub(super) divisors: Option<&'a [f64]>,
+}
+
+impl Affine<'_> {
+    #[inline]
+    fn apply(&self, j: usize, x: f64) -> f64 {
+        let x = self.shift.map_or(x, |shift| x - shift[j]);
+        self.divisors.map_or(x, |divisors| x / divisors[j])
+    }
+}
+
+/// The transformed rows, row k being row place_k; a copy only where something changes. Features of sparse rows with a
+/// shift are written out where they are not stored.
 pub(super) fn copied<'a>(
     rows: &'a Rows,
-    divisors: Option<&[f64]>,
+    transform: Affine<'_>,
     place: Option<&[u32]>,
 ) -> Result<Cow<'a, Rows>> {
-    if divisors.is_none() && place.is_none() {
+    if transform.divisors.is_none() && transform.shift.is_none() && place.is_none() {
         return Ok(Cow::Borrowed(rows));
     }
     let (n, d) = (rows.len(), rows.cols());
     let row = |k: usize| rows.row(place.map_or(k, |place| place[k] as usize));
-    let divided = |(j, x): (usize, f64)| divisors.map_or(x, |divisors| x / divisors[j]);
     let mut values = Vec::with_capacity(rows.stored());
     Ok(Cow::Owned(match rows {
         Rows::Dense(_) => {
-            (0..n).for_each(|k| values.extend(row(k).entries().map(divided)));
+            let one = |(j, x): (usize, f64)| transform.apply(j, x);
+            (0..n).for_each(|k| values.extend(row(k).entries().map(one)));
             Rows::Dense(Dense::new(values, n, d)?)
         }
         Rows::Csr(_) => {
+            let shifted: Vec<usize> = match transform.shift {
+                Some(shift) => (0..d).filter(|&j| shift[j] != 0.0).collect(),
+                None => Vec::new(),
+            };
             let mut indices = Vec::with_capacity(rows.stored());
             let mut indptr = Vec::with_capacity(n + 1);
             indptr.push(0);
             for k in 0..n {
-                indices.extend(row(k).entries().map(|(j, _)| j as u32));
-                values.extend(row(k).entries().map(divided));
+                for_each_with(row(k), &shifted, |j, x| {
+                    indices.push(j as u32);
+                    values.push(transform.apply(j, x));
+                });
                 indptr.push(indices.len());
             }
             Rows::Csr(Csr::new(indptr, indices, values, d)?)
         }
     }))
+}
+
+/// Every entry that the row stores, and 0 for each of `columns`, ascending, that it lacks; in the order of the columns.
+#[inline]
+pub(super) fn for_each_with(row: Row<'_>, columns: &[usize], mut entry: impl FnMut(usize, f64)) {
+    let mut columns = columns.iter().copied().peekable();
+    for (j, x) in row.entries() {
+        while let Some(missing) = columns.next_if(|&column| column < j) {
+            entry(missing, 0.0);
+        }
+        columns.next_if_eq(&j);
+        entry(j, x);
+    }
+    columns.for_each(|missing| entry(missing, 0.0));
 }

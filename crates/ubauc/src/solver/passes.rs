@@ -12,7 +12,7 @@ use crate::data::dataset::Dataset;
 use crate::data::rows::{Row, dot};
 use crate::metrics::auc;
 use crate::solver::given::check_rows_given;
-use crate::solver::ordered::Ordered;
+use crate::solver::ordered::{Affine, Ordered};
 use crate::{Error, Result};
 
 /// A linear scorer that learns from one example at a time.
@@ -208,9 +208,13 @@ impl<'a, L: Online> Run<'a, L> {
         shuffle: Option<u64>,
     ) -> Result<Run<'a, L>> {
         check_rows_given(data, None, divisors)?;
+        let transform = Affine {
+            divisors,
+            ..Affine::default()
+        };
         Ok(Run {
             data,
-            rows: Ordered::new(data.rows(), divisors, shuffle, |_| true)?,
+            rows: Ordered::new(data.rows(), transform, shuffle, |_| true)?,
             learner,
             passes: 0,
         })

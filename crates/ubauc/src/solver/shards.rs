@@ -1,15 +1,16 @@
 //! What a batch solver may ask of the rows: sums over them, and maps that keep a number a row.
 //!
-//! Rows are held in shards. Every question is answered shard by shard (`shard.rs`) and the answers are added in the
-//! order of the shards, so that a result depends on the shards and never on who answers. Nothing of size N leaves a shard
-//! that is far. A [`Source`] puts questions to its shards: those of this process (`local.rs`), or those of other machines.
-//! What needs no answer waits and goes with the next question that does, so that far shards are asked in few rounds.
+//! Rows are held in shards. The solver sends the same rounds of commands and queries (`message.rs`) to all of them, each
+//! answers (`shard.rs`), and the answers are added in the order of the shards, so that a result depends on the shards and
+//! never on who answers first. Nothing of size N leaves a remote shard. A [`Source`] carries the rounds to shards of this
+//! process (`local.rs`) or of other machines. Commands wait for the next query, so that remote shards need few rounds.
 //!
 //! Features are divided by per-feature divisors on the way, so that neither the rows nor the solver need a scaled copy.
 
+mod answers;
 mod local;
+mod message;
 mod newton;
-mod question;
 mod select;
 mod shard;
 mod squares;
@@ -17,15 +18,17 @@ mod squares;
 use std::borrow::Cow;
 
 pub(crate) use local::Local;
-pub use question::{Question, Round};
+pub use message::{Command, Over, Query, Round, answers_from_bytes, answers_to_bytes};
 pub(crate) use select::End;
 pub use shard::Shard;
 pub(crate) use squares::Moments;
 
+use answers::{Answers, check_len};
+
+use crate::Result;
 use crate::data::rows::{add_to, dot};
-use crate::data::scale::{Range, Scale, divisors_of};
+use crate::data::scale::{Origin, Range, Scale, divisors_of};
 use crate::objective::ubauc::{ClassWeights, LeastSquares};
-use crate::{Error, Result};
 
 /// Where the shards are.
 pub trait Source: Send {
@@ -35,9 +38,9 @@ pub trait Source: Send {
     /// The answer of each.
     fn collect(&mut self, round: &Round) -> Result<Vec<Vec<f64>>>;
 
-    /// Whether a round costs much, whatever is asked, so that few rounds with many questions are better; and nothing of
-    /// size N may be asked for.
-    fn far(&self) -> bool;
+    /// Whether the rows are on other machines: a round costs much, whatever is asked, so that few rounds with many queries
+    /// are better, and nothing of size N may be asked for.
+    fn is_remote(&self) -> bool;
 }
 
 /// Sums of vectors of one length, in their order.
@@ -52,17 +55,17 @@ pub fn add_all(parts: Vec<Vec<f64>>) -> Vec<f64> {
 /// All rows, as the solver sees them.
 pub(crate) struct Shards<'a> {
     source: Box<dyn Source + 'a>,
-    /// Told with the next question.
-    waiting: Vec<Question>,
+    /// Sent with the next queries.
+    queue: Vec<Command>,
     cols: usize,
     divisors: Option<Cow<'a, [f64]>>,
-    /// The mean of dense rows, if there is an intercept; see `centred.rs`.
+    /// The mean of the features that are centred, if there is an intercept; see `centred.rs`.
     shift: Option<Vec<f64>>,
     /// N⁺ and N⁻, sums of weights.
     pub(crate) total: ClassWeights,
     /// Rows, and those with a weight above 0.
     pub(crate) rows: usize,
-    pub(crate) with_say: usize,
+    pub(crate) n_weighted: usize,
     stored: usize,
     all_dense: bool,
     /// Every weight is 1.
@@ -101,8 +104,8 @@ impl Balance {
     }
 }
 
-/// Answer to [`Shards::look`].
-pub(crate) struct Look {
+/// Answer to [`Shards::evaluate`].
+pub(crate) struct Evaluation {
     /// Σ s_i [y_i(λ − z_i)]₊.
     pub(crate) hinge: f64,
     /// hinge − Σ u⁺_i (z_i − λ): how far u⁺ is from a subgradient of the hinge at z, ≥ 0.
@@ -111,39 +114,42 @@ pub(crate) struct Look {
     pub(crate) multipliers: f64,
     /// Σ s v (y − z − b)².
     pub(crate) squares: f64,
+    /// Xᵀ(u⁺ − u⁺ before).
+    pub(crate) xt_change: Vec<f64>,
     /// Xᵀ S V (z + b − y), if asked for.
     pub(crate) gradient: Option<Vec<f64>>,
 }
 
 impl<'a> Shards<'a> {
-    /// Asks how many there are. `cols` is d, at least the columns of every row.
+    /// Counts them. `cols` is d, at least the columns of every row.
     pub(crate) fn new(
         mut source: Box<dyn Source + 'a>,
         cols: usize,
         least_squares: LeastSquares,
     ) -> Result<Shards<'a>> {
-        let totals = source.sum(&Round(vec![Question::Totals]))?;
-        let number = |k: usize| totals.get(k).copied().unwrap_or(0.0);
-        let total = ClassWeights {
-            pos: number(0),
-            neg: number(1),
+        let round = Round {
+            commands: Vec::new(),
+            queries: vec![Query::Totals],
         };
+        let mut totals = Answers::new(source.sum(&round)?, &round.queries, cols)?;
+        let [pos, neg, rows, n_weighted, stored, sparse, unit] = totals.array()?;
+        let total = ClassWeights { pos, neg };
         let factors = match least_squares {
             LeastSquares::Plain => [1.0, 1.0],
             LeastSquares::Balanced => [total.pos, total.neg].map(|n| total.sum() / (2.0 * n)),
         };
         Ok(Shards {
             source,
-            waiting: vec![Question::Weigh(factors)],
+            queue: vec![Command::SetClassFactors(factors)],
             cols,
             divisors: None,
             shift: None,
             total,
-            rows: number(2) as usize,
-            with_say: number(3) as usize,
-            stored: number(4) as usize,
-            all_dense: number(5) == 0.0,
-            unit: number(6) == number(2),
+            rows: rows as usize,
+            n_weighted: n_weighted as usize,
+            stored: stored as usize,
+            all_dense: sparse == 0.0,
+            unit: unit == rows,
             factors,
             active: 0,
             residual: 0.0,
@@ -157,11 +163,11 @@ impl<'a> Shards<'a> {
     }
 
     /// The divisors of a scale, of these rows.
-    pub(crate) fn divisors(&mut self, scale: Scale) -> Result<Option<Vec<f64>>> {
+    pub(crate) fn divisors(&mut self, scale: Scale, origin: Origin) -> Result<Option<Vec<f64>>> {
         if scale == Scale::None {
             return Ok(None);
         }
-        let parts = self.collect(Question::Ranges)?;
+        let parts = self.collect(Query::Ranges)?;
         let mut ranges = vec![Range::none(); self.cols];
         for part in parts {
             for (range, numbers) in ranges.iter_mut().zip(part.chunks_exact(4)) {
@@ -173,10 +179,10 @@ impl<'a> Shards<'a> {
                 });
             }
         }
-        let n = self.with_say;
+        let n = self.n_weighted;
         let total = self.total.sum();
-        let sums = |pass| self.sum(vec![Question::Scale(pass)]);
-        divisors_of(scale, ranges, n, total, sums).map(Some)
+        let sums = |pass| self.sum_one(Query::Scale(pass));
+        divisors_of((scale, origin), ranges, n, total, sums).map(Some)
     }
 
     pub(crate) fn cols(&self) -> usize {
@@ -187,40 +193,45 @@ impl<'a> Shards<'a> {
         self.stored
     }
 
-    pub(crate) fn far(&self) -> bool {
-        self.source.far()
+    pub(crate) fn is_remote(&self) -> bool {
+        self.source.is_remote()
     }
 
-    fn tell(&mut self, question: Question) {
-        self.waiting.push(question);
+    fn enqueue(&mut self, command: Command) {
+        self.queue.push(command);
     }
 
-    fn round(&mut self, questions: Vec<Question>) -> Round {
-        let mut round = std::mem::take(&mut self.waiting);
-        round.extend(questions);
-        Round(round)
+    fn round(&mut self, queries: Vec<Query>) -> Round {
+        Round {
+            commands: std::mem::take(&mut self.queue),
+            queries,
+        }
     }
 
-    fn sum(&mut self, questions: Vec<Question>) -> Result<Vec<f64>> {
-        let round = self.round(questions);
-        let lengths = round.0.iter().map(|q| q.answer_len(self.cols).unwrap_or(0));
-        let expected: usize = lengths.sum();
-        let answers = self.source.sum(&round)?;
-        // Of shards that are elsewhere all may be true.
-        if answers.len() != expected {
-            let got = answers.len();
-            return Err(Error::Length {
-                what: "answers of the shards (is it one version of ubauc everywhere?)",
-                expected,
-                got,
-            });
+    /// Sums over all shards.
+    fn sum(&mut self, queries: Vec<Query>) -> Result<Answers> {
+        let round = self.round(queries);
+        Answers::new(self.source.sum(&round)?, &round.queries, self.cols)
+    }
+
+    /// The same of one query.
+    fn sum_one(&mut self, query: Query) -> Result<Vec<f64>> {
+        let expected = query.answer_len(self.cols).unwrap_or(0);
+        let round = self.round(vec![query]);
+        let sum = self.source.sum(&round)?;
+        check_len(&sum, expected)?;
+        Ok(sum)
+    }
+
+    /// The answer of each shard.
+    fn collect(&mut self, query: Query) -> Result<Vec<Vec<f64>>> {
+        let expected = query.answer_len(self.cols);
+        let round = self.round(vec![query]);
+        let answers = self.source.collect(&round)?;
+        for answer in &answers {
+            check_len(answer, expected.unwrap_or(answer.len()))?;
         }
         Ok(answers)
-    }
-
-    fn collect(&mut self, question: Question) -> Result<Vec<Vec<f64>>> {
-        let round = self.round(vec![question]);
-        self.source.collect(&round)
     }
 
     /// m·w for raw weights w: what centred scores lack.
@@ -263,45 +274,45 @@ impl<'a> Shards<'a> {
     }
 
     /// z = Xw.
-    pub(crate) fn place(&mut self, w: &[f64]) {
+    pub(crate) fn set_weights(&mut self, w: &[f64]) {
         let w = self.raw(w);
-        self.tell(Question::Place(w));
+        self.enqueue(Command::SetWeights(w));
     }
 
-    /// dz = Xp, but for rows without a say.
-    pub(crate) fn aim(&mut self, p: &[f64]) {
+    /// dz = Xp, except for rows of weight 0.
+    pub(crate) fn set_direction(&mut self, p: &[f64]) {
         let p = self.raw(p);
-        self.tell(Question::Aim(p));
+        self.enqueue(Command::SetDirection(p));
     }
 
     /// v = z + t dz + u/σ.
     pub(crate) fn shift(&mut self, t: f64, sigma: f64) {
-        self.tell(Question::Shift { t, sigma });
+        self.enqueue(Command::Shift { t, sigma });
     }
 
     /// z ← z + t dz.
     pub(crate) fn advance(&mut self, t: f64) {
-        self.tell(Question::Advance(t));
+        self.enqueue(Command::Advance(t));
     }
 
     /// u = u⁺ = 0.
-    pub(crate) fn reset(&mut self) {
-        self.tell(Question::Reset);
+    pub(crate) fn reset_multipliers(&mut self) {
+        self.enqueue(Command::ResetMultipliers);
     }
 
-    /// Of the examples that have a say: the scale of all multipliers.
-    pub(crate) fn mean_weight(&self) -> f64 {
-        self.total.sum() / self.with_say as f64
-    }
-
-    /// u⁺ = 0: its sum over the rows begins anew.
-    pub(crate) fn renew(&mut self) {
-        self.tell(Question::Renew);
+    /// u⁺ = 0: Xᵀu⁺ is summed over all rows again.
+    pub(crate) fn reset_candidates(&mut self) {
+        self.enqueue(Command::ResetCandidates);
     }
 
     /// u ← u⁺.
-    pub(crate) fn commit(&mut self) {
-        self.tell(Question::Commit);
+    pub(crate) fn commit_candidates(&mut self) {
+        self.enqueue(Command::CommitCandidates);
+    }
+
+    /// The mean weight of the examples with a weight above 0: the scale of all multipliers.
+    pub(crate) fn mean_weight(&self) -> f64 {
+        self.total.sum() / self.n_weighted as f64
     }
 
     /// R at every λ.
@@ -311,11 +322,11 @@ impl<'a> Shards<'a> {
         sigma: f64,
         slope: bool,
     ) -> Result<Vec<Balance>> {
-        let answers = self.sum(vec![Question::Balance {
+        let answers = self.sum_one(Query::Balance {
             sigma,
             slope,
             lambdas: lambdas.to_vec(),
-        }])?;
+        })?;
         let of_lambda = answers.chunks_exact(if slope { 4 } else { 3 });
         Ok(of_lambda
             .map(|numbers| Balance {
@@ -327,43 +338,38 @@ impl<'a> Shards<'a> {
             .collect())
     }
 
-    /// Takes u⁺ at λ, where R was found to be `balance`: the rows between their bounds become active; adds
-    /// Xᵀ(u⁺ − last u⁺) to `pull`, at the cost of the rows that changed, and looks at the least squares on the way.
-    pub(crate) fn look(
+    /// Takes u⁺ at λ, where R was found to be `balance`: the rows between their bounds become active. Sums what it changes
+    /// of Xᵀu⁺, at the cost of the rows that changed, and the least squares in the same round.
+    pub(crate) fn evaluate(
         &mut self,
         lambda: f64,
         sigma: f64,
         balance: &Balance,
-        pull: &mut [f64],
         intercept: bool,
         gradient: bool,
-    ) -> Result<Look> {
-        let d = self.cols;
+    ) -> Result<Evaluation> {
         let centre = if intercept { self.residual } else { 0.0 };
-        let mut questions = vec![
-            Question::Multipliers {
-                lambda,
-                sigma,
-                keep: balance.keep(),
-            },
-            Question::Residuals(centre),
-        ];
+        self.enqueue(Command::SetCandidates {
+            lambda,
+            sigma,
+            keep: balance.keep(),
+        });
+        let mut queries = vec![Query::Candidates, Query::Residuals(centre)];
         if gradient {
-            questions.push(Question::Gradient(centre));
+            queries.push(Query::Gradient(centre));
         }
-        let answers = self.sum(questions)?;
-        let (own, rest) = answers.split_at(4 + d);
-        let (residuals, rest) = rest.split_at(3);
-        self.active = own[2] as usize;
-        let mut change = own[4..].to_vec();
-        self.divide(&mut change);
-        add_to(1.0, &change, pull);
-        let (b, squares) = self.about(residuals, centre, intercept, Question::Residuals)?;
+        let mut answers = self.sum(queries)?;
+        let ([hinge, slack, active, squared_multipliers], mut xt_change) =
+            answers.array_and_rest()?;
+        self.active = active as usize;
+        self.divide(&mut xt_change);
+        let residuals = answers.array()?;
+        let (b, squares) = self.about(residuals, centre, intercept, Query::Residuals)?;
         self.residual = b;
         let gradient = match gradient {
             true => {
                 // From the centre to b: Σ V (b − centre) x.
-                let mut gradient = rest.to_vec();
+                let mut gradient = answers.next().to_vec();
                 if b != centre {
                     let sum = self.square_sum()?;
                     add_to(b - centre, &sum, &mut gradient);
@@ -373,27 +379,29 @@ impl<'a> Shards<'a> {
             }
             false => None,
         };
-        Ok(Look {
-            hinge: own[0],
-            slack: own[1],
-            multipliers: own[3].sqrt(),
+        Ok(Evaluation {
+            hinge,
+            slack,
+            multipliers: squared_multipliers.sqrt(),
             squares,
+            xt_change,
             gradient,
         })
     }
 
-    /// Σ s_i [y_i(λ − z_i)]₊, and how many examples that count are within `margin` of λ.
+    /// Σ s_i [y_i(λ − z_i)]₊, and how many examples of a weight above 0 are within `margin` of λ.
     pub(crate) fn hinge_and_near(&mut self, lambda: f64, margin: f64) -> Result<(f64, usize)> {
-        let near = Question::Near { lambda, margin };
-        let sums = self.sum(vec![Question::Hinge(lambda), near])?;
-        Ok((sums[0], sums[1] as usize))
+        let near = Query::Near { lambda, margin };
+        let mut sums = self.sum(vec![Query::Hinge(lambda), near])?;
+        let ([hinge], [near]) = (sums.array()?, sums.array()?);
+        Ok((hinge, near as usize))
     }
 
-    /// All z, in the order of the rows; none where rows are far.
+    /// All z, in the order of the rows; none where rows are remote.
     pub(crate) fn scores(&mut self) -> Result<Vec<f64>> {
-        match self.far() {
+        match self.is_remote() {
             true => Ok(Vec::new()),
-            false => Ok(self.collect(Question::Scores)?.concat()),
+            false => Ok(self.collect(Query::Scores)?.concat()),
         }
     }
 }

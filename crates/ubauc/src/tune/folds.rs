@@ -8,7 +8,7 @@ use super::candidate::Candidate;
 use super::collapse::{self, Ties};
 use super::{CrossValidated, FINE, LogisticPoint, OutOfFold, Point, Progress, TuneParams};
 use crate::data::dataset::Dataset;
-use crate::data::scale::check_weights;
+use crate::data::scale::{Origin, check_weights};
 use crate::data::split;
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::ubauc::LeastSquares;
@@ -230,7 +230,9 @@ impl<'a> Search<'a> {
     fn training(&self, without: Option<u32>, judges: Vec<usize>) -> Result<Training> {
         let rows = self.data.rows();
         let weights = self.parts.weights(rows.len(), without, self.weights);
-        let divisors = self.params.scale.optional_divisors(rows, Some(&weights))?;
+        let origin = Origin::of_intercept(self.params.intercept);
+        let scale = self.params.scale;
+        let divisors = scale.optional_divisors(rows, Some(&weights), origin)?;
         let n = weights.iter().filter(|s| **s > 0.0).count();
         Ok(Training {
             weights,

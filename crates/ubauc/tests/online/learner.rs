@@ -137,7 +137,7 @@ proptest! {
             let b = thin.learn(Row::Sparse(&indices, &values), *positive, *weight).unwrap();
             prop_assert_eq!(a.to_bits(), b.to_bits());
         }
-        prop_assert_eq!(dense.to_bytes(), thin.to_bytes());
+        prop_assert_eq!(dense.to_bytes().unwrap(), thin.to_bytes().unwrap());
     }
 
     #[test]

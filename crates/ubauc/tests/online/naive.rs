@@ -127,6 +127,9 @@ pub(super) struct Naive {
     past: Vec<Past>,
     steps: u64,
     totals: [f64; 2],
+    /// With an intercept: every example so far, and which features are centred at which mean.
+    seen: Vec<Vec<f64>>,
+    centre: Vec<Option<f64>>,
 }
 
 impl Naive {
@@ -147,6 +150,45 @@ impl Naive {
             past: Vec::new(),
             steps: 0,
             totals: [0.0; 2],
+            seen: Vec::new(),
+            centre: vec![None; d],
+        }
+    }
+
+    /// Puts an example to those seen, decides after 1, 2, 4, … of them which features are centred, and keeps the scores of
+    /// all iterates as they were.
+    fn see(&mut self, x: &[f64]) {
+        self.seen.push(x.to_vec());
+        let (n, d) = (self.seen.len(), x.len());
+        for j in 0..d {
+            let present = self.seen.iter().filter(|x| x[j] != 0.0).count();
+            let mean = self.seen.iter().map(|x| x[j]).sum::<f64>() / n as f64;
+            let before = self.centre[j];
+            let dense = match n.is_power_of_two() {
+                true => 2 * present >= n,
+                false => before.is_some(),
+            };
+            let after = dense.then_some(mean);
+            let delta = after.unwrap_or(0.0) - before.unwrap_or(0.0);
+            let m = self.largest[j];
+            let widened = before.is_some() != after.is_some()
+                && self.scale == RunningScale::MaxAbs
+                && m > 0.0;
+            let to = if widened { m + mean.abs() } else { m };
+            let follow = |at: &mut [f64], base: &[f64]| {
+                let raw = if m > 0.0 { at[j] / m } else { base[j] };
+                at[d] -= raw * delta;
+                at[d + 1] += raw * delta;
+                if widened {
+                    at[j] *= to / m;
+                }
+            };
+            follow(&mut self.at, &self.base);
+            for (at, base) in &mut self.past {
+                follow(at, base);
+            }
+            self.largest[j] = to;
+            self.centre[j] = after;
         }
     }
 
@@ -183,6 +225,15 @@ impl Naive {
         if s == 0.0 {
             return;
         }
+        let example = x;
+        let is_first = self.seen.is_empty();
+        if self.params.intercept && is_first {
+            self.see(example);
+        }
+        let centred: Vec<f64> = (x.iter().zip(&self.centre))
+            .map(|(x, centre)| x - centre.unwrap_or(0.0))
+            .collect();
+        let x = &centred[..];
         self.grow(x);
         let d = x.len();
         let size = |j: usize| {
@@ -255,6 +306,9 @@ impl Naive {
         if self.params.average.is_some_and(|after| self.steps > after) {
             self.past.push((self.at.clone(), self.base.clone()));
         }
+        if self.params.intercept && !is_first {
+            self.see(example);
+        }
     }
 
     /// Raw weights, then λ and b, as they would be saved.
@@ -267,12 +321,19 @@ impl Naive {
             &self.past
         };
         let mean = |f: &dyn Fn(&Past) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
-        (0..d + 2)
+        let mut saved: Vec<f64> = (0..d + 2)
             .map(|j| match self.largest.get(j) {
                 None => mean(&|p| p.0[j]),
                 Some(&m) if m > 0.0 => mean(&|p| p.0[j]) / m,
                 Some(_) => mean(&|p| p.1[j]),
             })
-            .collect()
+            .collect();
+        // For raw features.
+        for j in 0..d {
+            let offset = saved[j] * self.centre[j].unwrap_or(0.0);
+            saved[d] += offset;
+            saved[d + 1] -= offset;
+        }
+        saved
     }
 }

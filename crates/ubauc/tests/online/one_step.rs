@@ -15,13 +15,14 @@ fn params(step: Step) -> OlUbaucParams {
         rate: Rate::Constant,
         eta0: 0.2,
         average: None,
+        intercept: false,
         ..Default::default()
     }
 }
 
 /// w, λ, b after one step from w = (1, −1), λ, b = 0 on x = (2, 1).
 fn step_from(params: &OlUbaucParams, lambda: f64, positive: bool) -> Vec<f64> {
-    let mut learner = Learner::new(params, RunningScale::None).unwrap();
+    let mut learner = Learner::of_centred(params, RunningScale::None).unwrap();
     learner.start_from(&[1.0, -1.0], 0.0, lambda);
     let before = learner.learn(Row::Dense(&[2.0, 1.0]), positive, 1.0);
     assert_eq!(before.unwrap(), 1.0);
@@ -137,7 +138,7 @@ fn cases() -> impl Strategy<Value = Case> {
 /// The learner's point after the step, and the subproblem that it should solve.
 fn step_of(case: &Case) -> (Vec<f64>, f64) {
     let d = case.x.len();
-    let mut learner = Learner::new(&case.params, RunningScale::None).unwrap();
+    let mut learner = Learner::of_centred(&case.params, RunningScale::None).unwrap();
     if let Some(class) = case.earlier {
         let _ = learner.learn(Row::Dense(&[]), class, 3.0).unwrap();
     }

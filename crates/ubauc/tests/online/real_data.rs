@@ -1,7 +1,7 @@
 //! Real data, from `$UBAUC_DATA`: the certified minimum is what the steps approach.
 
 use ubauc::data::dataset::Dataset;
-use ubauc::solver::ba_ubauc;
+use ubauc::solver::ba_ubauc::{self, BaUbaucParams};
 use ubauc::solver::ol_ubauc::passes::{Passes, PassesGiven, fit};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
 
@@ -31,7 +31,11 @@ fn both_steps_approach_the_certified_minimum() {
         let Some(data) = read("both_steps_approach_the_certified_minimum", name) else {
             return;
         };
-        let best = ba_ubauc::fit(&data, &Default::default(), &Default::default()).unwrap();
+        let eq08 = BaUbaucParams {
+            intercept: false,
+            ..Default::default()
+        };
+        let best = ba_ubauc::fit(&data, &Default::default(), &eq08).unwrap();
         let size = best.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
         let kinds = [
             (Step::Implicit, Rate::Inverse, inverse, None),
@@ -45,6 +49,7 @@ fn both_steps_approach_the_certified_minimum() {
                 rate,
                 eta0,
                 radius,
+                intercept: false,
                 average: Some(passes as u64 / 2),
                 ..Default::default()
             };
@@ -113,7 +118,11 @@ fn the_chosen_eta0_learns_in_three_passes() {
         let Some(data) = read(test, name) else {
             return;
         };
-        let best = ba_ubauc::fit(&data, &Default::default(), &Default::default()).unwrap();
+        let eq08 = BaUbaucParams {
+            intercept: false,
+            ..Default::default()
+        };
+        let best = ba_ubauc::fit(&data, &Default::default(), &eq08).unwrap();
         let best_auc = ubauc::metrics::auc(&best.scores, data.positive())
             .unwrap()
             .auc;

@@ -3,7 +3,7 @@
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::data::split::hold_out;
 use ubauc::metrics::auc;
 use ubauc::model::scores;
@@ -68,7 +68,9 @@ pub(super) fn held_out_auc(
     let held_out = hold_out(data.positive(), 0.25, 1).unwrap();
     let kept: Vec<bool> = held_out.iter().map(|h| !h).collect();
     let (train, test) = (data.part(&kept).unwrap(), data.part(&held_out).unwrap());
-    let divisors = Scale::MaxAbs.divisors(train.rows(), None).unwrap();
+    let divisors = Scale::MaxAbs
+        .divisors(train.rows(), None, Origin::Zero)
+        .unwrap();
     let given = OnlineGiven {
         divisors: Some(&divisors),
         progress: None,

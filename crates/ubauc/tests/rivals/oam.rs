@@ -7,7 +7,7 @@ use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Csr, Dense, Row, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::solver::oam::{Oam, OamParams, Update};
 use ubauc::solver::passes::{Online, OnlineGiven, Passes, Scored, fit};
 
@@ -21,6 +21,7 @@ fn params(c: f64, buffer: usize, update: Update) -> OamParams {
         buffer,
         update,
         seed: 3,
+        average: false,
     }
 }
 
@@ -42,6 +43,7 @@ fn naive(d: usize, params: &OamParams, examples: &[(Vec<f64>, bool)]) -> Vec<f64
     let mut w = vec![0.0; d];
     let mut buffers: [Vec<Vec<f64>>; 2] = Default::default();
     let mut seen = [0_u64; 2];
+    let mut sum = vec![0.0; d];
     for (x, positive) in examples {
         let (class, y) = if *positive { (1, 1.0) } else { (0, -1.0) };
         seen[class] += 1;
@@ -72,6 +74,11 @@ fn naive(d: usize, params: &OamParams, examples: &[(Vec<f64>, bool)]) -> Vec<f64
             };
             w.iter_mut().zip(&away).for_each(|(w, a)| *w += step * a);
         }
+        sum.iter_mut().zip(&w).for_each(|(sum, w)| *sum += w);
+    }
+    if params.average {
+        sum.iter_mut().for_each(|sum| *sum /= examples.len() as f64);
+        return sum;
     }
     w
 }
@@ -123,6 +130,26 @@ fn by_hand() {
 }
 
 #[test]
+fn the_average_by_hand() {
+    let examples = [
+        (vec![1.0, 0.0], true),
+        (vec![0.0, 2.0], false),
+        (vec![0.0, 1.0], true),
+    ];
+    // As above the weights are 0, then (0.05, −0.1), then (0.05, −0.15).
+    for update in UPDATES {
+        let average = OamParams {
+            average: true,
+            ..params(0.1, 100, update)
+        };
+        let w = learnt(2, &average, &examples);
+        assert!((w[0] - 0.1 / 3.0).abs() < 1e-16, "{w:?}");
+        assert!((w[1] + 0.25 / 3.0).abs() < 1e-16, "{w:?}");
+        assert_eq!(Oam::new(2, &average).unwrap().weights(), [0.0; 2]);
+    }
+}
+
+#[test]
 fn a_sequential_step_is_the_minimum_that_it_claims_to_be() {
     let mut random = Pcg64::seed_from_u64(5);
     for _ in 0..300 {
@@ -167,9 +194,10 @@ proptest! {
         exponent in -3.0..1.0_f64,
         buffer in 1_usize..20,
         gradient in any::<bool>(),
+        average in any::<bool>(),
     ) {
         let update = UPDATES[usize::from(gradient)];
-        let params = params(10_f64.powf(exponent), buffer, update);
+        let params = OamParams { average, ..params(10_f64.powf(exponent), buffer, update) };
         let mut sparse = Oam::new(4, &params).unwrap();
         for (x, positive) in &examples {
             let indices: Vec<u32> = (0..4).filter(|&j| x[j as usize] != 0.0).collect();
@@ -338,7 +366,9 @@ fn real_data_are_learnt() {
         let Some((train, test)) = held_out("rivals::oam::real_data_are_learnt", name) else {
             return;
         };
-        let divisors = Scale::MaxAbs.divisors(train.rows(), None).unwrap();
+        let divisors = Scale::MaxAbs
+            .divisors(train.rows(), None, Origin::Zero)
+            .unwrap();
         let reference = logistic_auc(&train, &divisors, &test);
         let given = OnlineGiven {
             divisors: Some(&divisors),

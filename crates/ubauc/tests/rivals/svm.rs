@@ -10,7 +10,7 @@ use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Csr, Dense, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::solver::linear_svm::{SvmFit, SvmParams, fit};
 use ubauc::solver::logistic::{self, LogisticParams};
 
@@ -312,7 +312,9 @@ fn real_data_are_learnt() {
         let Some((train, test)) = held_out("rivals::svm::real_data_are_learnt", name) else {
             return;
         };
-        let divisors = Scale::MaxAbs.divisors(train.rows(), None).unwrap();
+        let divisors = Scale::MaxAbs
+            .divisors(train.rows(), None, Origin::Zero)
+            .unwrap();
         let params = SvmParams {
             c: 0.1,
             tolerance: 1e-5,

@@ -326,6 +326,7 @@ fn real_data_have_the_optima_that_are_known() {
             .unwrap();
         let params = BaUbaucParams {
             tolerance: 1e-10,
+            intercept: false,
             ..Default::default()
         };
         let found = fit(&data, &Given::default(), &params).unwrap();

@@ -3,7 +3,8 @@
 mod ba_ubauc; // the certified minimum
 #[cfg(feature = "bcd")]
 mod bcd; // the paper's block descent
-mod far; // rows that are elsewhere
+mod messages; // commands and queries
+mod remote; // rows on other machines
 mod rounding; // what it hides
 mod start; // from given weights
 

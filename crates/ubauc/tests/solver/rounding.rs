@@ -6,7 +6,7 @@ use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
 
 use super::binary;
-use super::far::Noise;
+use super::remote::Noise;
 
 /// The same values as dense and as sparse rows.
 fn both_kinds(values: &[f64], positive: &[bool]) -> [Dataset; 2] {

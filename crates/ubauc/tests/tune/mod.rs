@@ -6,7 +6,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::{Csr, Dense, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::data::split;
 use ubauc::metrics::auc;
 use ubauc::objective::ubauc::LeastSquares;
@@ -209,7 +209,8 @@ fn naive(data: &Dataset, params: &TuneParams) -> Result<Vec<Vec<f64>>> {
     for fold in 0..params.folds {
         let train = copied(data, &of(&|f| f != fold));
         let judge = copied(data, &of(&|f| f == fold));
-        let divisors = params.scale.divisors(train.rows(), None)?;
+        let origin = Origin::of_intercept(params.intercept);
+        let divisors = params.scale.divisors(train.rows(), None, origin)?;
         let judged = |w: &[f64]| {
             let scores: Vec<f64> = (0..judge.rows().len())
                 .map(|i| judge.rows().row(i).dot(w))

@@ -65,7 +65,7 @@ impl Default for BcdParams {
             beta: 0.5,
             gamma: 1e-4,
             least_squares: LeastSquares::Plain,
-            intercept: false,
+            intercept: true,
             max_rounds: 100,
             tolerance: 1e-8,
         }

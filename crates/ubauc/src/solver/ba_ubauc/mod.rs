@@ -60,7 +60,8 @@ pub struct BaUbaucParams {
     pub gamma: f64,
     /// v_i.
     pub least_squares: LeastSquares,
-    /// An intercept in the least squares, not penalised.
+    /// An intercept in the least squares, not penalised: adding a constant to a feature then changes nothing. Without one
+    /// it is the paper's Eq. (8).
     pub intercept: bool,
     /// Stop at this relative gap, (P − D)/|P|.
     pub tolerance: f64,
@@ -74,7 +75,7 @@ impl Default for BaUbaucParams {
             beta: 0.5,
             gamma: 1e-4,
             least_squares: LeastSquares::Plain,
-            intercept: false,
+            intercept: true,
             tolerance: 1e-6,
             max_newton: 1000,
         }
@@ -239,7 +240,7 @@ struct Solver<'s, 'a> {
     sigma: f64,
     first: f64,
     /// Xᵀu⁺.
-    pull: Vec<f64>,
+    xt_u: Vec<f64>,
     drift: Drift,
     n: f64,
     /// What the last step promised, −½ ∇φ·p: about ½ ∇φᵀM⁻¹∇φ before it.
@@ -265,7 +266,7 @@ struct Warm {
     sigma: f64,
     /// σ of the first fit: the next ones need not begin below.
     first: f64,
-    pull: Vec<f64>,
+    xt_u: Vec<f64>,
     drift: Drift,
 }
 
@@ -304,12 +305,12 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda,
             sigma,
             first,
-            pull,
+            xt_u,
             drift,
         } = match warm {
             // The penalty of a few outer steps ago: the multipliers are near, not right.
             Some(warm) => {
-                shards.commit();
+                shards.commit_candidates();
                 let sigma = (warm.sigma / GROWTH.powi(3)).max(warm.first);
                 Warm { sigma, ..warm }
             }
@@ -318,20 +319,20 @@ impl<'s, 'a> Solver<'s, 'a> {
                     Some(raw) => shards.scaled(raw),
                     None => system.ridge(shards, params)?,
                 };
-                shards.reset();
-                shards.place(&w);
+                shards.reset_multipliers();
+                shards.set_weights(&w);
                 let (mut sigma, lambda) = first_penalty(shards)?;
                 if start.is_some() {
                     // Scores that are all tied would begin with a wall.
                     sigma = sigma.min(shards.mean_weight() / TIED);
                 }
-                let (first, pull) = (sigma, vec![0.0; w.len()]);
+                let (first, xt_u) = (sigma, vec![0.0; w.len()]);
                 Warm {
                     w,
                     lambda,
                     sigma,
                     first,
-                    pull,
+                    xt_u,
                     drift: Drift::default(),
                 }
             }
@@ -344,7 +345,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             balance: Balance::default(),
             sigma,
             first,
-            pull,
+            xt_u,
             drift,
             n,
             promised: f64::INFINITY,
@@ -360,7 +361,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     fn find_penalty(&mut self, params: &BaUbaucParams) -> Result<()> {
         for _ in 0..DOUBLINGS {
             self.rebalance(0.0, false)?;
-            let point = self.look(params)?;
+            let point = self.evaluate(params)?;
             if point.slack <= STIFF * point.inner {
                 break;
             }
@@ -377,13 +378,13 @@ impl<'s, 'a> Solver<'s, 'a> {
         let mut newton = 0;
         let mut nearest = f64::INFINITY;
         let mut idle = 0;
-        let mut renewed = false;
+        let mut recomputed = false;
         let proves = self.system.proves(params);
         self.rebalance(0.0, false)?;
         let stop = 'outer: loop {
             let mut steps = 0;
             loop {
-                let point = self.look(params)?;
+                let point = self.evaluate(params)?;
                 let trace = self.record(&point, newton, proves);
                 if let Some(progress) = progress {
                     progress(&trace);
@@ -392,12 +393,12 @@ impl<'s, 'a> Solver<'s, 'a> {
                 match proves {
                     true if point.proved <= enough => break 'outer Stop::Converged,
                     // What is left is rounding. That of the way here can be undone, that of the sums cannot.
-                    true if point.distance() <= HIDDEN * enough && renewed => {
+                    true if point.distance() <= HIDDEN * enough && recomputed => {
                         break 'outer Stop::Stalled;
                     }
                     true if point.distance() <= HIDDEN * enough => {
-                        self.renew()?;
-                        renewed = true;
+                        self.recompute()?;
+                        recomputed = true;
                         continue;
                     }
                     false if point.distance() <= enough => break 'outer Stop::Unproved,
@@ -425,11 +426,11 @@ impl<'s, 'a> Solver<'s, 'a> {
                 if !self.step(&point, params)? {
                     break;
                 }
-                renewed = false;
+                recomputed = false;
                 steps += 1;
                 newton += 1;
             }
-            self.shards.commit();
+            self.shards.commit_candidates();
             self.sigma *= GROWTH;
             self.rebalance(0.0, false)?;
         };
@@ -443,27 +444,27 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(())
     }
 
-    /// Makes z and Xᵀu⁺ anew, which were kept up step by step.
-    fn renew(&mut self) -> Result<()> {
-        self.shards.place(&self.w);
-        self.shards.renew();
-        self.pull.fill(0.0);
+    /// Recomputes z and Xᵀu⁺, which were updated step by step.
+    fn recompute(&mut self) -> Result<()> {
+        self.shards.set_weights(&self.w);
+        self.shards.reset_candidates();
+        self.xt_u.fill(0.0);
         self.drift = Drift::default();
         self.rebalance(0.0, false)
     }
 
-    /// Takes u⁺ and says where that leaves us.
-    fn look(&mut self, params: &BaUbaucParams) -> Result<Point> {
-        let found = self.shards.look(
+    /// Takes u⁺ and evaluates objective, gradient and gap there.
+    fn evaluate(&mut self, params: &BaUbaucParams) -> Result<Point> {
+        let found = self.shards.evaluate(
             self.lambda,
             self.sigma,
             &self.balance,
-            &mut self.pull,
             params.intercept,
             self.system.sums_gradient(),
         )?;
+        add_to(1.0, &found.xt_change, &mut self.xt_u);
         let (mut gradient, q) = self.system.quadratic(&found, &self.w, self.n, params);
-        add_to(1.0, &self.pull, &mut gradient);
+        add_to(1.0, &self.xt_u, &mut gradient);
         let (to_dual, mut inner) = self.system.distance(&gradient, self.n * params.gamma);
         let objective = q + found.hinge;
         let target = params.tolerance * objective.abs();
@@ -529,14 +530,14 @@ impl<'s, 'a> Solver<'s, 'a> {
         if slope.is_nan() || slope >= 0.0 {
             return Ok(false);
         }
-        self.shards.aim(&p);
+        self.shards.set_direction(&p);
         self.promised = if point.to_dual.is_none() {
             -0.5 * slope
         } else {
             f64::INFINITY
         };
         // φ'(t) = a₀ + a₁t + Σ u⁺_i(t) dz_i.
-        let a0 = slope - dot(&self.pull, &p);
+        let a0 = slope - dot(&self.xt_u, &p);
         let a1 = self.system.curvature(self.shards, &p, self.n, params)?;
         let (t, balanced) = self.line_search(slope, a0, a1)?;
         if t == 0.0 {
@@ -584,8 +585,8 @@ impl<'s, 'a> Solver<'s, 'a> {
         if stop != Stop::Converged && !self.best.1.is_empty() {
             self.w = std::mem::take(&mut self.best.1);
         }
-        // Sums that were kept up step by step are made anew.
-        self.shards.place(&self.w);
+        // Scores that were updated step by step are computed again.
+        self.shards.set_weights(&self.w);
         let End {
             residuals: (b, square),
             mut lambda,
@@ -632,7 +633,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda,
             sigma,
             first,
-            pull,
+            xt_u,
             drift,
             ..
         } = self;
@@ -641,8 +642,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda,
             sigma,
             first,
-            pull,
-            drift: drift.placed(),
+            xt_u,
+            drift: drift.with_new_scores(),
         };
         Ok((fit, warm))
     }

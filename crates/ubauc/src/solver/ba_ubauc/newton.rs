@@ -8,14 +8,14 @@
 //!   `p = −L⁻ᵀ( r − Y C (I/σ + CKC)⁻¹ C Yᵀ r )`, r = L⁻¹∇φ; m d² + m² d + m³/3;
 //!
 //! and for large d, where H₀ is not formed at all, conjugate gradients with the diagonal as preconditioner: a product with
-//! X and one with Xᵀ a round. Where rows are far and the matrix of the active ones is too much to move, conjugate
+//! X and one with Xᵀ a round. Where rows are remote and the matrix of the active ones is too much to move, conjugate
 //! gradients with H₀ as preconditioner: d numbers a round.
 
 use super::rounding::Rounding;
 use super::{BaUbaucParams, Point};
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
-use crate::solver::shards::{Look, Moments, Shards};
+use crate::solver::shards::{Evaluation, Moments, Shards};
 use crate::{Error, Result};
 
 /// Conjugate gradients for a Newton step stop at this part of [`Enough::Gain`].
@@ -25,10 +25,10 @@ const MAX_ROUNDS: usize = 500;
 /// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
 const MAX_ACTIVE_ROWS: usize = 1500;
 
-/// Numbers for each feature that may be moved from a shard that is far for one Newton step; more stay where they are.
+/// Numbers for each feature that may be moved from a remote shard for one Newton step; more stay where they are.
 const MOST_MOVED: f64 = 32.0;
-/// With more features no matrix of them is brought here from shards that are far.
-const MAX_FAR_FACTOR: f64 = 3000.0;
+/// With more features no matrix of them is brought here from remote shards.
+const MAX_REMOTE_FACTOR: f64 = 3000.0;
 
 /// Form and factor H₀, or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,11 @@ impl Route {
         let stored = shards.stored() as f64;
         let factor = stored * stored / n / 2.0 + d * d * d;
         let products = 1000.0 * 2.0 * stored;
-        let most = if shards.far() { MAX_FAR_FACTOR } else { 4096.0 };
+        let most = if shards.is_remote() {
+            MAX_REMOTE_FACTOR
+        } else {
+            4096.0
+        };
         if d <= 256.0 || (factor < products && d <= most) {
             Route::Factor
         } else {
@@ -147,14 +151,14 @@ impl System {
     /// ∇q(w) and q(w), from what was seen of the rows at w: q is a sum of squares over them, nothing cancels.
     pub(super) fn quadratic(
         &self,
-        look: &Look,
+        found: &Evaluation,
         w: &[f64],
         n: f64,
         params: &BaUbaucParams,
     ) -> (Vec<f64>, f64) {
         let ridge = n * params.gamma;
-        let value = 0.5 * (params.beta * look.squares + ridge * dot(w, w));
-        let gradient = match (self, &look.gradient) {
+        let value = 0.5 * (params.beta * found.squares + ridge * dot(w, w));
+        let gradient = match (self, &found.gradient) {
             (System::Factor(f), _) => {
                 let mut gradient = f.times(w);
                 add_to(-1.0, &f.c, &mut gradient);
@@ -254,7 +258,7 @@ impl System {
                 };
                 if m == 0.0 {
                     Ok(to_dual.iter().map(|x| -x).collect())
-                } else if shards.far() && moved > MOST_MOVED * d {
+                } else if shards.is_remote() && moved > MOST_MOVED * d {
                     f.by_products(shards, &point.gradient, sigma)
                 } else if woodbury < direct {
                     f.woodbury(shards, &point.gradient, sigma)
@@ -543,9 +547,9 @@ impl Preconditioner {
     }
 }
 
-/// Active rows that are worth a square system; of far ones no more than may be moved.
+/// Active rows that are worth a square system; of remote ones no more than may be moved.
 fn most_rows(shards: &Shards<'_>) -> usize {
-    if !shards.far() {
+    if !shards.is_remote() {
         return MAX_ACTIVE_ROWS;
     }
     let of_row = shards.stored() as f64 / shards.rows.max(1) as f64;

@@ -8,7 +8,7 @@ use super::newton::{Route, System};
 use super::{BaUbaucParams, Fit, Given, Progress, Solver, Warm, check_given, check_start};
 use crate::Result;
 use crate::data::dataset::Dataset;
-use crate::data::scale::Scale;
+use crate::data::scale::{Origin, Scale};
 use crate::objective::ubauc::LeastSquares;
 use crate::solver::given::refuse_one_class;
 use crate::solver::shards::{Local, Moments, Shards, Source};
@@ -53,7 +53,7 @@ impl<'a> Path<'a> {
     ) -> Result<Path<'a>> {
         let mut shards = Shards::new(source, cols, least_squares)?;
         refuse_one_class(shards.total, names, shards.rows)?;
-        if let Some(divisors) = shards.divisors(scale)? {
+        if let Some(divisors) = shards.divisors(scale, Origin::of_intercept(intercept))? {
             shards.divide_by(divisors.into());
         }
         Path::over(shards, &Given::default(), least_squares, intercept)
@@ -81,7 +81,7 @@ impl<'a> Path<'a> {
 
     /// Examples with a weight above 0.
     pub fn examples(&self) -> usize {
-        self.shards.with_say
+        self.shards.n_weighted
     }
 
     /// The minimum at the next β, γ; `least_squares` and `intercept` are the path's own.
@@ -106,7 +106,7 @@ impl<'a> Path<'a> {
             ..*params
         };
         params.check()?;
-        let far = self.shards.far();
+        let is_remote = self.shards.is_remote();
         let mut solve = || {
             let shards = &mut self.shards;
             if self.route == Route::Factor && self.moments.is_none() {
@@ -121,9 +121,9 @@ impl<'a> Path<'a> {
             }
             solver.run(progress, &params)
         };
-        // All of it on one of the pool's own threads: a question to the rows then costs no switch. Rows that are far are
-        // asked from the caller's.
-        let (fit, warm) = match far {
+        // All of it on one of the pool's own threads: a query then costs no switch. Remote rows are queried
+        // from the caller's.
+        let (fit, warm) = match is_remote {
             true => solve(),
             false => rayon::scope(|_| solve()),
         }?;

@@ -4,7 +4,7 @@
 //! −σ·|A(λ)|. Newton's method on it ends on the right piece after few steps; where it is flat or Newton leaves the
 //! bracket, the secant of the bracket's ends and its middle take turns, which cannot fail.
 //!
-//! Where rows are far, each round asks for R at a fan of λ: the best guess, and points on both sides of it that come
+//! Where rows are remote, each round asks for R at a fan of λ: the best guess, and points on both sides of it that come
 //! nearer by a factor. The ends of the bracket they leave have values and slopes, and the next guess is the root of the
 //! cubic through both, whose error is of fourth order in the width: three rounds or so.
 
@@ -14,8 +14,8 @@ use crate::solver::shards::{Balance, Shards};
 /// Points on each side of a fan, and how much nearer each is than the one before.
 const FAN: i32 = 3;
 const NEARER: f64 = 1.0 / 64.0;
-/// |R|/N at which a search of rows that are far ends.
-const FAR_ENOUGH: f64 = 1e-12;
+/// |R|/N at which a search of remote rows ends.
+const REMOTE_ENOUGH: f64 = 1e-12;
 
 /// R(λ) = 0, to rounding, and what was found there, Σ u⁺dz with it if `slope`. `start` is where to look first.
 pub(super) fn balance(
@@ -29,7 +29,7 @@ pub(super) fn balance(
         high: (f64::INFINITY, None),
         sigma,
     };
-    match shards.far() {
+    match shards.is_remote() {
         true => search.by_fans(shards, start, slope),
         false => search.by_points(shards, start, slope),
     }
@@ -112,7 +112,7 @@ impl Search {
         slope: bool,
     ) -> Result<(f64, Balance)> {
         // A few thousand roundings: a round more would be dear.
-        let enough = FAR_ENOUGH * shards.total.sum();
+        let enough = REMOTE_ENOUGH * shards.total.sum();
         let (mut guess, mut reach) = (start, shards.mean_weight() / self.sigma);
         let mut best = (start, None::<Balance>);
         for round in 0..100 {

@@ -9,7 +9,7 @@
 //!
 //! and ½ ∇φᵀH₀⁻¹∇φ = ½‖L⁻¹∇φ‖² is at most (√computed + √κ ρR)² for κ = ½‖L⁻¹(±√h)‖², the largest of some random
 //! signs, or Σh/(2Nγ) where there is no factor. Scores z = Xw are off too, by which q(w) + u⁺·z changes by no more than
-//! εZ(√(β Σ V_i(y_i − z_i)²) + U). z and Xᵀu⁺ are kept up step by step, so Z and U are the largest on the way ([`Drift`]).
+//! εZ(√(β Σ V_i(y_i − z_i)²) + U). z and Xᵀu⁺ are updated step by step, so Z and U are the largest on the way ([`Drift`]).
 //!
 //! All of it is far below any tolerance but where the mean of a feature dwarfs its variation, and is left on: without an
 //! intercept, or with sparse rows. It is an estimate, since roundings conspire seldom, and a bound that lets them would
@@ -18,7 +18,7 @@
 use crate::data::hash::mix;
 use crate::data::rows::dot;
 use crate::solver::cholesky::Cholesky;
-use crate::solver::shards::Look;
+use crate::solver::shards::Evaluation;
 
 /// Rounding may be this part of a pivot of H₀ where something is to be proved.
 const CANCELLED: f64 = 0.1;
@@ -73,21 +73,21 @@ impl Rounding {
     pub(super) fn bound(
         &self,
         (inner, slack): (f64, f64),
-        look: &Look,
+        found: &Evaluation,
         w: &[f64],
         n: f64,
         beta: f64,
         drift: &mut Drift,
     ) -> f64 {
         let root = beta.sqrt();
-        let pull = look.multipliers / root;
+        let multipliers = found.multipliers / root;
         drift.reach = drift.reach.max(self.reach(w));
-        drift.pull = drift.pull.max(pull);
+        drift.multipliers = drift.multipliers.max(multipliers);
         drift.changes += 1.0;
         let (reach, times) = (drift.reach, drift.changes.sqrt());
-        let r = reach + root * n.sqrt() + times * drift.pull;
+        let r = reach + root * n.sqrt() + times * drift.multipliers;
         let off = self.kappa.sqrt() * self.rho * r;
-        let of_scores = f64::EPSILON * times * reach * (root * look.squares.sqrt() + pull);
+        let of_scores = f64::EPSILON * times * reach * (root * found.squares.sqrt() + multipliers);
         (inner.sqrt() + off).powi(2) + slack + of_scores
     }
 
@@ -106,20 +106,20 @@ impl Rounding {
     }
 }
 
-/// What z and Xᵀu⁺ went through since they were made anew.
+/// What z and Xᵀu⁺ went through since they were last computed from all rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Drift {
     /// The largest Z.
     reach: f64,
     /// The largest U.
-    pull: f64,
+    multipliers: f64,
     /// How often each was changed: errors of either sign add up as the root of it.
     changes: f64,
 }
 
 impl Drift {
-    /// z was made anew.
-    pub(super) fn placed(self) -> Drift {
+    /// z was computed again.
+    pub(super) fn with_new_scores(self) -> Drift {
         Drift { reach: 0.0, ..self }
     }
 }

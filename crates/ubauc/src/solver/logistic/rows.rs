@@ -1,11 +1,12 @@
 //! What the solver asks of the rows: scores, and sums over rows. Here, and only here, are the
-//! divisors and the intercept.
+//! divisors, the intercept, and the means that are taken off the features where there is one (`centred.rs`).
 
 use rayon::prelude::*;
 
 use super::{LogisticParams, Point};
 use crate::data::dataset::Dataset;
 use crate::data::rows::Rows;
+use crate::solver::centred::{Centred, CentredRow, Columns, means};
 
 /// Rows of one task that computes something for each row.
 const CHUNK: usize = 4096;
@@ -16,6 +17,8 @@ const MAX_NUMBERS: usize = 1 << 25;
 
 pub(super) struct Logistic<'a> {
     rows: &'a Rows,
+    /// The means that are taken off.
+    pub(super) shift: Option<Vec<f64>>,
     positive: &'a [bool],
     /// s_i / N.
     share: Vec<f64>,
@@ -48,11 +51,20 @@ impl<'a> Logistic<'a> {
         }
         Logistic {
             rows: data.rows(),
+            shift: match params.intercept {
+                true => means(data.rows(), weights, Columns::Full),
+                false => None,
+            },
             positive: data.positive(),
             share,
             scale,
             gamma: params.gamma,
         }
+    }
+
+    fn row(&self, i: usize) -> CentredRow<'_> {
+        let (rows, shift) = (self.rows, self.shift.as_deref());
+        Centred { rows, shift }.row(i)
     }
 
     /// z_i of every row that is not held out.
@@ -62,7 +74,7 @@ impl<'a> Logistic<'a> {
         let b = b.first().copied().unwrap_or(0.0);
         let score = |i: usize| {
             if self.share[i] > 0.0 {
-                self.rows.row(i).dot(v) + b
+                self.row(i).dot(v) + b
             } else {
                 0.0
             }
@@ -136,10 +148,11 @@ impl<'a> Logistic<'a> {
         let (d, m) = (self.rows.cols(), self.scale.len());
         let work = self.rows.stored() / self.rows.len().max(1) * self.rows.stored() / 2;
         let mut hessian = self.sum(m * m, work, |i, h| {
-            let row = self.rows.row(i);
-            row.add_outer(curvatures[i], m, h);
+            let row = self.row(i);
+            row.with_values(|row| row.add_outer(curvatures[i], m, h));
             if m > d {
-                row.for_each(|j, x| h[j * m + d] += curvatures[i] * x);
+                row.entries()
+                    .for_each(|(j, x)| h[j * m + d] += curvatures[i] * x);
                 h[d * m + d] += curvatures[i];
             }
         });
@@ -160,8 +173,7 @@ impl<'a> Logistic<'a> {
     pub(super) fn diagonal(&self, curvatures: &[f64]) -> Vec<f64> {
         let (d, m) = (self.rows.cols(), self.scale.len());
         let mut diagonal = self.sum(m, self.rows.stored(), |i, sum| {
-            let row = self.rows.row(i);
-            row.for_each(|j, x| {
+            self.row(i).entries().for_each(|(j, x)| {
                 let scaled = x / self.scale[j];
                 sum[j] += curvatures[i] * scaled * scaled;
             });
@@ -177,7 +189,7 @@ impl<'a> Logistic<'a> {
     fn transposed_times(&self, a: &[f64]) -> Vec<f64> {
         let (d, m) = (self.rows.cols(), self.scale.len());
         let mut product = self.sum(m, self.rows.stored(), |i, sum| {
-            self.rows.row(i).add_to(a[i], &mut sum[..d]);
+            self.row(i).add_to(a[i], &mut sum[..d]);
             if m > d {
                 sum[d] += a[i];
             }

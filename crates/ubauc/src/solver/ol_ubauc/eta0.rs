@@ -15,14 +15,14 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::passes::PassesGiven;
+use super::passes::{PassesGiven, shift};
 use super::{Learner, OlUbaucParams, RunningScale, Step};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::metrics::weighted_auc;
 use crate::objective::ubauc::{Chunk, Sums};
-use crate::solver::ordered::copied;
+use crate::solver::ordered::{Affine, copied};
 use crate::solver::threshold::threshold;
 
 /// η₀ where there is nothing to try it on: right for features of a size up to 1.
@@ -40,7 +40,12 @@ pub fn choose(
     seed: u64,
 ) -> Result<f64> {
     params.check()?;
-    let rows = copied(data.rows(), given.divisors, None)?;
+    let shift = shift(data.rows(), given.weights, params);
+    let transform = Affine {
+        shift: shift.as_deref(),
+        divisors: given.divisors,
+    };
+    let rows = copied(data.rows(), transform, None)?;
     let weight = |i: usize| given.weights.map_or(1.0, |weights| weights[i]);
     let mut used: Vec<usize> = (0..rows.len()).filter(|&i| weight(i) > 0.0).collect();
     // The first of a random order, which is then the order of the trial.
@@ -57,7 +62,9 @@ pub fn choose(
         average: params.average.map(|_| taken as u64 / 2),
         ..*params
     };
-    Ok(best(&examples, &params, RunningScale::None, |tried| {
+    // Centred and scaled already.
+    let learner = |params: &OlUbaucParams| Learner::of_centred(params, RunningScale::None);
+    Ok(best(&examples, &params, learner, |tried| {
         let after = |trial: &&Trial| trial.after;
         tried
             .iter()
@@ -75,7 +82,8 @@ pub fn choose_from(
     params.check()?;
     let first = examples.iter().take(SAMPLE);
     let examples: Vec<_> = first.map(|&(row, positive)| (row, positive, 1.0)).collect();
-    Ok(best(&examples, params, scale, best_of_stream))
+    let learner = |params: &OlUbaucParams| Learner::new(params, scale);
+    Ok(best(&examples, params, learner, best_of_stream))
 }
 
 type Weighted<'a> = (Row<'a>, bool, f64);
@@ -92,14 +100,17 @@ fn best_of_stream(tried: &[Trial]) -> Option<Trial> {
 fn best(
     examples: &[Weighted<'_>],
     params: &OlUbaucParams,
-    scale: RunningScale,
+    learner: impl Fn(&OlUbaucParams) -> Result<Learner>,
     winner: impl Fn(&[Trial]) -> Option<Trial>,
 ) -> f64 {
     let of_class = |class: bool| examples.iter().any(|example| example.1 == class);
     if !(of_class(true) && of_class(false)) {
         return FALLBACK;
     }
-    let try_out = |eta0: f64| trial(examples, params, scale, eta0);
+    let try_out = |eta0: f64| {
+        let params = OlUbaucParams { eta0, ..*params };
+        trial(examples, learner(&params).ok()?)
+    };
     let mut tried: Vec<Trial> = (-7..=5).filter_map(|k| try_out(4f64.powi(k))).collect();
     let Some(coarse) = winner(&tried) else {
         return FALLBACK;
@@ -126,15 +137,8 @@ struct Trial {
 }
 
 /// None if it diverges.
-fn trial(
-    examples: &[Weighted<'_>],
-    params: &OlUbaucParams,
-    scale: RunningScale,
-    eta0: f64,
-) -> Option<Trial> {
-    let params = OlUbaucParams { eta0, ..*params };
-    let objective = params.objective();
-    let mut learner = Learner::new(&params, scale).ok()?;
+fn trial(examples: &[Weighted<'_>], mut learner: Learner) -> Option<Trial> {
+    let objective = learner.params().objective();
     let mut scores = Vec::with_capacity(examples.len());
     let mut sums = Sums::default();
     for &(row, positive, weight) in examples {
@@ -167,7 +171,7 @@ fn trial(
         .sum();
     let after = objective.value(&sums, norm_sq);
     (before.is_finite() && after.is_finite()).then_some(Trial {
-        eta0,
+        eta0: learner.params().eta0,
         auc,
         before,
         after,

@@ -1,12 +1,14 @@
 //! (w, λ, b) of now, and their averages: what a stream and a pass over a data set have in common.
 
+use serde::{Deserialize, Serialize};
+
 use super::OlUbaucParams;
 use super::step::Plan;
 use crate::solver::weights::{LARGEST, Weights};
 use crate::{Error, Result};
 
 /// Where the learner stands after `steps` steps.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Iterate {
     pub(super) weights: Weights,
     pub(super) lambda: f64,

@@ -1,7 +1,10 @@
 //! The learner of a stream: an example at a time, memory O(d), its state as bytes at any moment.
 
+use serde::{Deserialize, Serialize};
+
 use super::OlUbaucParams;
 use super::iterate::Iterate;
+use super::means::Means;
 use super::scale::{RunningScale, Sizes};
 use super::step::Example;
 use crate::data::rows::Row;
@@ -13,18 +16,23 @@ use crate::{Error, Result};
 const LARGEST_TERM: f64 = 1e290;
 
 /// ol-UBAUC on a stream. The module's head tells what it minimises.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")] // `state.rs` has the implementations, which check what they read
 pub struct Learner {
     pub(super) params: OlUbaucParams,
     pub(super) iterate: Iterate,
     /// None where features are taken as they come.
     pub(super) sizes: Option<Sizes>,
+    /// None without an intercept.
+    pub(super) means: Option<Means>,
     /// Examples learned from, negatives first.
     pub(super) counts: [u64; 2],
     /// Their weights.
     pub(super) totals: ClassWeights,
-    /// The example at hand, without zeros, scaled. Not part of the state.
+    /// The current example, without zeros, scaled. Not part of the state.
+    #[serde(skip)]
     pub(super) indices: Vec<u32>,
+    #[serde(skip)]
     pub(super) values: Vec<f64>,
 }
 
@@ -36,6 +44,7 @@ impl Learner {
             params: *params,
             iterate: Iterate::new(0),
             sizes: (scale == RunningScale::MaxAbs).then(Sizes::new),
+            means: params.intercept.then(Means::default),
             counts: [0; 2],
             totals: ClassWeights::default(),
             indices: Vec::new(),
@@ -43,21 +52,36 @@ impl Learner {
         })
     }
 
-    /// Starts from a model: its weights for raw features, its intercept and its λ. Averages begin anew; the steps and
-    /// examples so far stay counted. Without an intercept among the parameters `intercept` is left at its value.
+    /// The same for features that are centred already, or are to be taken as they are: there are no running means.
+    pub fn of_centred(params: &OlUbaucParams, scale: RunningScale) -> Result<Learner> {
+        let mut learner = Learner::new(params, scale)?;
+        learner.means = None;
+        Ok(learner)
+    }
+
+    /// Starts from a model: its weights for raw features, its intercept and its λ. Averages begin anew; the steps,
+    /// the examples and the means so far stay counted. Without an intercept among the parameters `intercept` is left at
+    /// its value.
     pub fn start_from(&mut self, weights: &[f64], intercept: f64, lambda: f64) {
         let steps = self.iterate.steps;
+        let weight = |j: usize| weights.get(j).copied().unwrap_or(0.0);
+        let offset = self.means.as_ref().map_or(0.0, |means| means.dot(weight));
+        let known = self.means.as_ref().map_or(0, |means| means.centre.len());
+        let cols = weights.len().max(known);
         self.iterate = Iterate {
-            lambda,
-            intercept,
+            lambda: lambda - offset,
+            intercept: intercept + offset,
             steps,
-            ..Iterate::new(weights.len())
+            ..Iterate::new(cols)
         };
+        if let Some(means) = &mut self.means {
+            means.resize(cols);
+        }
         match &mut self.sizes {
             Some(sizes) => {
                 *sizes = Sizes::new();
                 sizes.base = weights.to_vec();
-                sizes.largest = vec![0.0; weights.len()];
+                sizes.largest = vec![0.0; cols];
             }
             None => {
                 for (pair, &w) in self.iterate.weights.pairs.iter_mut().zip(weights) {
@@ -69,16 +93,33 @@ impl Learner {
     }
 
     /// w·x + b with the weights that would be saved: the average once there is one, otherwise the last. Features never
-    /// seen add 0.
+    /// seen add 0. Where features are centred the sum is that of the raw ones, as the saved model makes it.
     pub fn score(&self, row: Row<'_>) -> f64 {
-        let mut sums = Products::default();
-        for (j, x) in row.entries().filter(|entry| entry.1 != 0.0) {
-            match self.scaled(j, x) {
-                Some(x) => sums.add(x, self.iterate.weights.pairs[j]),
-                None => return self.score_of_new(row),
-            }
+        if self.means.is_some() {
+            return self.raw_score(row);
         }
-        self.score_by(&sums, row)
+        let mut sums = Products::default();
+        let mut all_known = true;
+        self.for_each_entry(row, |j, x| match self.scaled(j, x) {
+            Some(x) => sums.add(x, self.iterate.weights.pairs[j]),
+            None => all_known = false,
+        });
+        match all_known {
+            true => self.score_by(&sums, row),
+            false => self.raw_score(row),
+        }
+    }
+
+    /// Every entry that counts, less its mean if it has one.
+    #[inline]
+    fn for_each_entry(&self, row: Row<'_>, mut entry: impl FnMut(usize, f64)) {
+        match &self.means {
+            Some(means) => means.for_each(row, entry),
+            None => row
+                .entries()
+                .filter(|entry| entry.1 != 0.0)
+                .for_each(|(j, x)| entry(j, x)),
+        }
     }
 
     /// x_j/m_j of a feature that is no news: seen before, and not larger than then.
@@ -98,24 +139,24 @@ impl Learner {
     fn score_by(&self, sums: &Products, row: Row<'_>) -> f64 {
         let Weights { scale, sum, .. } = self.iterate.weights;
         let last = scale * sums.u;
-        let score = self.iterate.mean(sum * sums.u - sums.r, last) + self.intercept();
+        let score = self.iterate.mean(sum * sums.u - sums.r, last) + self.iterate.mean_intercept();
         if score.is_finite() {
             score
         } else {
-            self.score_of_new(row)
+            self.raw_score(row)
         }
     }
 
     /// The same feature by feature, in raw units: for features that are new or larger than before, and for products
     /// that are no numbers, which are cut.
     #[cold]
-    fn score_of_new(&self, row: Row<'_>) -> f64 {
+    fn raw_score(&self, row: Row<'_>) -> f64 {
         let b = self.intercept();
         let terms = || {
             let entries = row.entries().filter(|&(j, x)| x != 0.0 && j < self.cols());
             entries.map(|(j, x)| self.weight(j) * x)
         };
-        let score = terms().sum::<f64>() + b;
+        let score = terms().fold(0.0, |sum, term| sum + term) + b;
         if score.is_finite() {
             return score;
         }
@@ -130,11 +171,23 @@ impl Learner {
     /// [`Step::Sgd`](super::Step::Sgd) can. The weights are as before the refusal, but for
     /// features that were larger than ever: the running scale has seen them.
     pub fn learn(&mut self, row: Row<'_>, positive: bool, weight: f64) -> Result<f64> {
+        let raw_score = match self.means {
+            Some(_) => {
+                self.check(row, weight)?;
+                Some(self.raw_score(row))
+            }
+            None => None,
+        };
+        let is_first = self.means.as_ref().is_some_and(|means| means.examples == 0);
+        if is_first && weight != 0.0 {
+            self.make_room_for(row)?;
+            self.add_to_means(row);
+        }
         let (score, sums) = match self.take_known(row) {
-            Some(sums) => (self.score_by(&sums, row), sums),
+            Some(sums) => (raw_score.unwrap_or_else(|| self.score_by(&sums, row)), sums),
             None => {
                 self.check(row, weight)?;
-                let score = self.score(row);
+                let score = raw_score.unwrap_or_else(|| self.score(row));
                 if weight == 0.0 {
                     return Ok(score);
                 }
@@ -174,25 +227,54 @@ impl Learner {
                 sizes.kept_sum += sizes.kept;
             }
         }
+        if !is_first {
+            self.add_to_means(row);
+        }
         self.totals = totals;
         let count = &mut self.counts[usize::from(positive)];
         *count = count.saturating_add(1);
         Ok(score)
     }
 
+    /// Counts the example into the running means.
+    fn add_to_means(&mut self, row: Row<'_>) {
+        let Some(means) = &mut self.means else {
+            return;
+        };
+        let (iterate, sizes) = (&mut self.iterate, &mut self.sizes);
+        let moved = means.add(row, |j| raw_weight(iterate, sizes.as_ref(), j));
+        moved.apply(iterate);
+        if means.is_due() {
+            means.select(iterate, sizes.as_mut(), raw_weight);
+        }
+    }
+
     /// Takes the row's entries that are not 0, scaled, and their products; none if one of them is news.
     #[inline]
     fn take_known(&mut self, row: Row<'_>) -> Option<Products> {
+        let (mut indices, mut values) = self.emptied();
+        let mut sums = Products::default();
+        let mut all_known = true;
+        self.for_each_entry(row, |j, x| match self.scaled(j, x) {
+            Some(x) => {
+                sums.add(x, self.iterate.weights.pairs[j]);
+                indices.push(j as u32);
+                values.push(x);
+            }
+            None => all_known = false,
+        });
+        (self.indices, self.values) = (indices, values);
+        all_known.then_some(sums)
+    }
+
+    /// The memory of the example at hand.
+    fn emptied(&mut self) -> (Vec<u32>, Vec<f64>) {
         self.indices.clear();
         self.values.clear();
-        let mut sums = Products::default();
-        for (j, x) in row.entries().filter(|entry| entry.1 != 0.0) {
-            let x = self.scaled(j, x)?;
-            sums.add(x, self.iterate.weights.pairs[j]);
-            self.indices.push(j as u32);
-            self.values.push(x);
-        }
-        Some(sums)
+        (
+            std::mem::take(&mut self.indices),
+            std::mem::take(&mut self.values),
+        )
     }
 
     fn check(&self, row: Row<'_>, weight: f64) -> Result<()> {
@@ -224,18 +306,20 @@ impl Learner {
 
     /// The same, where there is room for all of them, with scales that grow as they must.
     fn take(&mut self, row: Row<'_>) -> Products {
-        self.indices.clear();
-        self.values.clear();
+        let (mut indices, mut values) = self.emptied();
+        self.for_each_entry(row, |j, x| {
+            indices.push(j as u32);
+            values.push(x);
+        });
         let mut sums = Products::default();
-        for (j, x) in row.entries().filter(|entry| entry.1 != 0.0) {
-            let x = match &mut self.sizes {
-                Some(sizes) => sizes.scaled(j, x, &mut self.iterate.weights),
-                None => x,
-            };
-            sums.add(x, self.iterate.weights.pairs[j]);
-            self.indices.push(j as u32);
-            self.values.push(x);
+        for (&j, x) in indices.iter().zip(&mut values) {
+            let j = j as usize;
+            if let Some(sizes) = &mut self.sizes {
+                *x = sizes.scaled(j, *x, &mut self.iterate.weights);
+            }
+            sums.add(*x, self.iterate.weights.pairs[j]);
         }
+        (self.indices, self.values) = (indices, values);
         sums
     }
 
@@ -260,6 +344,9 @@ impl Learner {
         let more = cols - pairs.len();
         pairs.try_reserve(more).map_err(no_room)?;
         pairs.resize(cols, [0.0; 2]);
+        if let Some(means) = &mut self.means {
+            means.resize(cols);
+        }
         if let Some(sizes) = &mut self.sizes {
             sizes.largest.try_reserve(more).map_err(no_room)?;
             sizes.largest.resize(cols, 0.0);
@@ -285,14 +372,20 @@ impl Learner {
         (0..self.cols()).map(|j| self.weight(j)).collect()
     }
 
-    /// b.
+    /// b, for raw features.
     pub fn intercept(&self) -> f64 {
-        self.iterate.mean_intercept()
+        self.iterate.mean_intercept() - self.offset()
     }
 
-    /// λ, in units of w·x.
+    /// λ, in units of w·x of raw features.
     pub fn lambda(&self) -> f64 {
-        self.iterate.mean_lambda()
+        self.iterate.mean_lambda() + self.offset()
+    }
+
+    /// w·μ.
+    fn offset(&self) -> f64 {
+        let means = self.means.as_ref();
+        means.map_or(0.0, |means| means.dot(|j| self.weight(j)))
     }
 
     /// Steps taken: examples of a weight above 0.
@@ -336,6 +429,19 @@ impl Learner {
         };
         if params.check().is_ok() {
             self.params = params;
+        }
+    }
+}
+
+/// The current weight of a raw feature, and the sum of those averaged.
+fn raw_weight(iterate: &Iterate, sizes: Option<&Sizes>, j: usize) -> [f64; 2] {
+    let (w, sum) = (iterate.weights.at(j), iterate.weights.sum_at(j));
+    match sizes {
+        None => [w, sum],
+        Some(sizes) if sizes.largest[j] > 0.0 => [w / sizes.largest[j], sum / sizes.largest[j]],
+        Some(sizes) => {
+            let base = sizes.base_at(j);
+            [base * sizes.kept, base * sizes.kept_sum]
         }
     }
 }

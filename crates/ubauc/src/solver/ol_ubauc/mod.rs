@@ -4,8 +4,9 @@
 //! f(w, λ, b) = s { [y(λ − c)]₊ + (β/2) v (y − c − b)² + (γ/2)‖w‖² },   c = w·x
 //! ```
 //!
-//! is what one example (x, y) of weight s adds to P: P is Σf/Σs, whatever the size of the weights. b is there on request and in
-//! the least squares only. v = 1, or n/(2n_y) with the weights n_y of the classes: of all examples where they are
+//! is what one example (x, y) of weight s adds to P: P is Σf/Σs, whatever the size of the weights. b is in the least
+//! squares only, and left out on request, which is the paper's Eq. (8). With b, dense features are taken less their mean, that of
+//! all examples (`passes.rs`) or of those so far (`means.rs`), since a constant added to a feature must not matter. v = 1, or n/(2n_y) with the weights n_y of the classes: of all examples where they are
 //! known (`passes.rs`), otherwise of those so far, this one included, and 1 while only one class was seen.
 //!
 //! A step at (w_t, λ_t, b_t) with η_t = η₀/√t, η₀/t or η₀ (`step.rs`):
@@ -18,7 +19,7 @@
 //! decay included (`weights.rs`), whatever the number of features.
 //!
 //! An example of either class may come at any time, features may appear, and nothing is kept but the state:
-//! two numbers for each feature, and one more for the running scale (`scale.rs`).
+//! two numbers for each feature, one more for the running scale (`scale.rs`), three for the running mean.
 //!
 //! The paper prints xᵀx for xxᵀ (E3) and γ₈ for γ (E5); η ∼ 1/√t needs O(1/ε²) steps and not O(1/ε) (E10).
 //! Lyu & Ying, UAI 2018, Sec. 5.2.2. Implicit steps: Kulis & Bartlett, ICML 2010.
@@ -37,7 +38,7 @@
 //! let score = |x: [f64; 2]| learner.score(Row::Dense(&x));
 //! assert!(score([3.0, 300.0]) > score([3.0, 100.0]));
 //!
-//! let same = Learner::from_bytes(&learner.to_bytes())?;
+//! let same = Learner::from_bytes(&learner.to_bytes()?)?;
 //! assert_eq!(same.weights(), learner.weights());
 //! # Ok::<(), ubauc::Error>(())
 //! ```
@@ -45,6 +46,7 @@
 pub mod eta0;
 mod iterate;
 mod learner;
+mod means;
 pub mod passes;
 mod prepared;
 mod scale;
@@ -92,7 +94,7 @@ pub struct OlUbaucParams {
     pub gamma: f64,
     /// v.
     pub least_squares: LeastSquares,
-    /// An intercept in the least squares, not penalised.
+    /// An intercept in the least squares, not penalised; dense features are centred with it.
     pub intercept: bool,
     /// How an example moves the weights.
     pub step: Step,
@@ -113,7 +115,7 @@ impl Default for OlUbaucParams {
             beta: 0.5,
             gamma: 1e-4,
             least_squares: LeastSquares::Plain,
-            intercept: false,
+            intercept: true,
             step: Step::Implicit,
             rate: Rate::InverseSqrt,
             eta0: eta0::FALLBACK,

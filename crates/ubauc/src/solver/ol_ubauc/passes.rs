@@ -1,7 +1,8 @@
 //! Passes over a data set in memory: the same steps, the rows in a new random order each time (`prepared.rs`).
 //!
-//! v comes of the classes of all examples. Features may be divided by given numbers; the answer is for raw features
-//! again. After each pass P and AUC of the weights that would be saved are looked at, P with the λ that is best for
+//! v comes of the classes of all examples. With an intercept features are taken less their mean: all of dense rows, of
+//! sparse rows those that at least half of the rows store (`centred.rs`), for a step along a feature like `age` would
+//! otherwise be one along its mean. Features may be divided by given numbers; the answer is for raw features again. After each pass P and AUC of the weights that would be saved are looked at, P with the λ that is best for
 //! them (E1), as `ba_ubauc` does; the passes end when P has changed by less than the tolerance, relatively.
 //!
 //! Cost of a pass: O(nnz), one thread; of a look: O(nnz + N), all threads, and the same bits for any number of them.
@@ -10,10 +11,12 @@ use super::OlUbaucParams;
 use super::iterate::Iterate;
 use super::prepared::Prepared;
 use crate::data::dataset::Dataset;
-use crate::data::rows::dot;
+use crate::data::rows::{Rows, dot};
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
+use crate::solver::centred::{Columns, means, offset};
 use crate::solver::given::{check_rows_given, refuse_one_class};
+use crate::solver::ordered::Affine;
 use crate::solver::passes::still;
 use crate::solver::threshold::{TIED, threshold};
 use crate::{Error, Result};
@@ -106,6 +109,8 @@ pub struct Run<'a> {
     given: PassesGiven<'a>,
     params: OlUbaucParams,
     rows: Prepared<'a>,
+    /// The means that are taken off.
+    shift: Option<Vec<f64>>,
     totals: ClassWeights,
     iterate: Iterate,
     passes: usize,
@@ -133,13 +138,19 @@ impl<'a> Run<'a> {
         check_rows_given(data, weights, divisors)?;
         let totals = totals(data, weights);
         refuse_one_class(totals, data.class_names(), data.rows().len())?;
+        let shift = shift(data.rows(), weights, params);
+        let transform = Affine {
+            shift: shift.as_deref(),
+            divisors,
+        };
         Ok(Run {
             data,
             given: *given,
             params: *params,
-            rows: Prepared::new(data, (weights, divisors), totals, params, shuffle)?,
+            rows: Prepared::new(data, (weights, transform), totals, params, shuffle)?,
             totals,
-            iterate: first(data.rows().cols(), given)?,
+            iterate: first(data.rows().cols(), given, shift.as_deref())?,
+            shift,
             passes: 0,
         })
     }
@@ -221,6 +232,8 @@ impl<'a> Run<'a> {
         for (j, w) in weights.iter_mut().enumerate() {
             *w /= self.given.divisors.map_or(1.0, |divisors| divisors[j]);
         }
+        // Back from the rows less their mean.
+        let offset = offset(self.shift.as_deref(), &weights);
         let middle = 0.5 * (look.lambda[0] + look.lambda[1]);
         let counts = |i: usize| self.given.weights.is_none_or(|weights| weights[i] > 0.0);
         let scores = look.scores.iter().enumerate();
@@ -229,16 +242,27 @@ impl<'a> Run<'a> {
             .count();
         Fit {
             weights,
-            intercept: self.iterate.mean_intercept(),
-            lambda: look.lambda,
+            intercept: self.iterate.mean_intercept() - offset,
+            lambda: look.lambda.map(|lambda| lambda + offset),
             objective: look.objective,
             tied,
             passes: self.passes,
             stop,
             trace,
-            scores: look.scores,
+            scores: look.scores.into_iter().map(|z| z + offset).collect(),
         }
     }
+}
+
+/// The means that are taken off the features, where there is an intercept to take them up.
+pub(super) fn shift(
+    rows: &Rows,
+    weights: Option<&[f64]>,
+    params: &OlUbaucParams,
+) -> Option<Vec<f64>> {
+    params
+        .intercept
+        .then(|| means(rows, weights, Columns::Half))?
 }
 
 /// Σ s_i by class.
@@ -255,7 +279,7 @@ fn totals(data: &Dataset, weights: Option<&[f64]>) -> ClassWeights {
     totals
 }
 
-fn first(cols: usize, given: &PassesGiven<'_>) -> Result<Iterate> {
+fn first(cols: usize, given: &PassesGiven<'_>, shift: Option<&[f64]>) -> Result<Iterate> {
     let mut iterate = Iterate::new(cols);
     let Some(start) = given.start else {
         return Ok(iterate);
@@ -279,9 +303,10 @@ fn first(cols: usize, given: &PassesGiven<'_>) -> Result<Iterate> {
         pair[0] = w * given.divisors.map_or(1.0, |divisors| divisors[j]);
     }
     iterate.weights.make_norm();
-    iterate.lambda = start.lambda;
-    iterate.intercept = start.intercept;
-    let numbers = [iterate.weights.norm_sq, start.lambda, start.intercept];
+    let offset = offset(shift, start.weights);
+    iterate.lambda = start.lambda - offset;
+    iterate.intercept = start.intercept + offset;
+    let numbers = [iterate.weights.norm_sq, iterate.lambda, iterate.intercept];
     if numbers.iter().any(|x| !x.is_finite()) {
         let what = "the weights to start from are not finite, or too large";
         return Err(Error::Numerical { what });

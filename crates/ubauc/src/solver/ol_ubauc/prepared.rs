@@ -9,7 +9,7 @@ use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::objective::ubauc::ClassWeights;
-use crate::solver::ordered::Ordered;
+use crate::solver::ordered::{Affine, Ordered};
 
 pub(super) struct Prepared<'a> {
     ordered: Ordered<'a>,
@@ -19,13 +19,13 @@ pub(super) struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     pub(super) fn new(
         data: &'a Dataset,
-        (weights, divisors): (Option<&[f64]>, Option<&[f64]>),
+        (weights, transform): (Option<&[f64]>, Affine<'_>),
         totals: ClassWeights,
         params: &OlUbaucParams,
         shuffle: Option<u64>,
     ) -> Result<Prepared<'a>> {
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-        let ordered = Ordered::new(data.rows(), divisors, shuffle, |i| weight(i) > 0.0)?;
+        let ordered = Ordered::new(data.rows(), transform, shuffle, |i| weight(i) > 0.0)?;
         let factors =
             [false, true].map(|positive| class_factor(params.least_squares, totals, positive));
         let example = |k: u32| {

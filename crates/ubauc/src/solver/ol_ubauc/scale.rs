@@ -29,7 +29,7 @@ pub enum RunningScale {
 const SMALLEST: f64 = 1e-300;
 
 /// m_j, and the weights that a model brought.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sizes {
     /// m_j; 0 before a feature was seen.
     pub(super) largest: Vec<f64>,
@@ -62,6 +62,19 @@ impl Sizes {
             self.grow(j, x.abs().max(SMALLEST), weights);
         }
         x / self.largest[j]
+    }
+
+    /// m_j ← m_j + `by`, the raw weight as it is.
+    #[cold]
+    pub(super) fn widen(&mut self, j: usize, by: f64, weights: &mut Weights) {
+        let from = self.largest[j];
+        let to = (from + by).min(f64::MAX);
+        if from > 0.0 && to > from {
+            let factor = to / from;
+            let scaled = |w: f64| (w * factor).clamp(-LARGEST, LARGEST);
+            weights.set(j, scaled(weights.at(j)), scaled(weights.sum_at(j)));
+            self.largest[j] = to;
+        }
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::question::{Question, Round};
+use super::message::{Over, Query, Round};
 use super::shard::Shard;
 use super::{Source, add_all};
 use crate::Result;
@@ -17,7 +17,7 @@ const MAX_SHARDS: usize = 64;
 /// Matrices of d² numbers that may be summed side by side.
 const MAX_GRAMS: usize = 8;
 
-/// The rows of a data set in shards, asked on rayon's threads.
+/// The rows of a data set in shards, on rayon's threads.
 pub(crate) struct Local<'a> {
     rows: &'a Rows,
     shards: Vec<Shard>,
@@ -38,71 +38,71 @@ impl<'a> Local<'a> {
         }
     }
 
-    fn each(&mut self, round: &[Question]) -> Vec<Vec<f64>> {
+    /// The commands of a round, and the answers of each shard to these of its queries.
+    fn each(&mut self, round: &Round, queries: &[Query]) -> Result<Vec<Vec<f64>>> {
         let rows = self.rows;
+        let run = |shard: &mut Shard| {
+            shard.obey(rows, round)?;
+            Ok(shard.answer(rows, queries))
+        };
         if let [shard] = self.shards.as_mut_slice() {
-            return vec![shard.answer(rows, round)];
+            return Ok(vec![run(shard)?]);
         }
-        self.shards
-            .par_iter_mut()
-            .map(|shard| shard.answer(rows, round))
-            .collect()
+        self.shards.par_iter_mut().map(run).collect()
     }
 
-    /// A sum of matrices. Groups of shards have one each, at most so many.
-    fn matrix(&self, most: usize, add: impl Fn(&Shard, &Rows, &mut Gram) + Sync) -> Vec<f64> {
+    /// A sum of matrices. Groups of shards have one each, as many as the rows are worth.
+    fn gram(&self, over: Over) -> Vec<f64> {
         let (rows, d) = (self.rows, self.rows.cols());
-        let groups = most.clamp(1, MAX_GRAMS).min(self.shards.len());
+        let groups = self.worth(over).clamp(1, MAX_GRAMS).min(self.shards.len());
         let size = self.shards.len().div_ceil(groups);
         let parts: Vec<Vec<f64>> = self
             .shards
             .par_chunks(size)
             .map(|shards| {
                 let mut gram = Gram::new(d);
-                shards.iter().for_each(|shard| add(shard, rows, &mut gram));
+                shards
+                    .iter()
+                    .for_each(|shard| shard.add_gram(rows, over, &mut gram));
                 gram.packed()
             })
             .collect();
         add_all(parts)
     }
 
-    /// As many matrices as the rows are worth.
-    fn gram(&self) -> Vec<f64> {
-        let d = self.rows.cols();
-        let worth = (self.rows.stored() * 3 / 2).checked_div(d * d);
-        self.matrix(worth.unwrap_or(0), Shard::add_gram)
-    }
-
-    /// The same for the active rows, whose entries are multiplied with each other and little else is done.
-    fn active_gram(&self) -> Vec<f64> {
+    /// How many matrices the multiplications pay for.
+    fn worth(&self, over: Over) -> usize {
         let (n, d) = (self.rows.len(), self.rows.cols());
-        let active: usize = self.shards.iter().map(Shard::active).sum();
-        let of_row = self.rows.stored().checked_div(n).unwrap_or(0);
-        let worth = (active * of_row * of_row).checked_div(8 * d * d);
-        self.matrix(worth.unwrap_or(0), Shard::add_active_gram)
+        let stored = self.rows.stored();
+        let worth = match over {
+            Over::LeastSquares => (stored * 3 / 2).checked_div(d * d),
+            // Their entries are multiplied with each other and little else is done.
+            Over::Active => {
+                let active: usize = self.shards.iter().map(Shard::n_active).sum();
+                let of_row = stored.checked_div(n).unwrap_or(0);
+                (active * of_row * of_row).checked_div(8 * d * d)
+            }
+        };
+        worth.unwrap_or(0)
     }
 }
 
 impl Source for Local<'_> {
     fn sum(&mut self, round: &Round) -> Result<Vec<f64>> {
-        let (before, matrix) = match round.0.split_last() {
-            Some((last @ (Question::Gram | Question::ActiveGram), before)) => (before, Some(last)),
-            _ => (round.0.as_slice(), None),
-        };
-        let mut answers = add_all(self.each(before));
-        match matrix {
-            Some(Question::Gram) => answers.extend(self.gram()),
-            Some(_) => answers.extend(self.active_gram()),
-            None => {}
+        // A matrix at the end is summed over groups of shards, so that not every shard has one.
+        if let Some((Query::Gram(over), before)) = round.queries.split_last() {
+            let mut answers = add_all(self.each(round, before)?);
+            answers.extend(self.gram(*over));
+            return Ok(answers);
         }
-        Ok(answers)
+        Ok(add_all(self.each(round, &round.queries)?))
     }
 
     fn collect(&mut self, round: &Round) -> Result<Vec<Vec<f64>>> {
-        Ok(self.each(&round.0))
+        self.each(round, &round.queries)
     }
 
-    fn far(&self) -> bool {
+    fn is_remote(&self) -> bool {
         false
     }
 }

@@ -1,6 +1,6 @@
 //! What Newton systems need: the active rows themselves, their matrix, or products with them and with all rows.
 
-use super::{Question, Shards};
+use super::{Command, Over, Query, Shards};
 use crate::data::rows::add_to;
 use crate::solver::gram::{rank_one, unpacked};
 use crate::{Error, Result};
@@ -29,13 +29,13 @@ impl Shards<'_> {
 
     /// The entries of the active rows.
     pub(crate) fn active_rows(&mut self) -> Result<Vec<Entries>> {
-        let parts = self.collect(Question::ActiveRows)?;
+        let parts = self.collect(Query::ActiveRows)?;
         let mut rows = Vec::with_capacity(self.active);
         for part in &parts {
             let mut rest = part.as_slice();
             while !rest.is_empty() {
                 let (row, tail) = self.read_row(rest).ok_or(Error::Numerical {
-                    what: "active rows that cannot be: is it one version of ubauc everywhere?",
+                    what: "the active rows of a shard end in the middle of a row",
                 })?;
                 rows.push(row);
                 rest = tail;
@@ -66,7 +66,7 @@ impl Shards<'_> {
 
     /// Σ_A x.
     fn active_sum(&mut self) -> Result<Vec<f64>> {
-        let mut sum = self.sum(vec![Question::ActiveSum])?;
+        let mut sum = self.sum_one(Query::Sum(Over::Active))?;
         self.divide(&mut sum);
         Ok(sum)
     }
@@ -75,10 +75,10 @@ impl Shards<'_> {
     pub(crate) fn add_active_gram(&mut self, sigma: f64, a: &mut [f64]) -> Result<()> {
         let d = self.cols;
         let m = self.active as f64;
-        let answers = self.sum(vec![Question::ActiveSum, Question::ActiveGram])?;
-        let (sum, gram) = answers.split_at(d);
-        let mean: Vec<f64> = sum.iter().map(|x| x / m).collect();
-        let mut gram = unpacked(gram, d);
+        let queries = vec![Query::Sum(Over::Active), Query::Gram(Over::Active)];
+        let mut answers = self.sum(queries)?;
+        let mean: Vec<f64> = answers.next().iter().map(|x| x / m).collect();
+        let mut gram = unpacked(answers.next(), d);
         rank_one(-m, &mean, &mut gram);
         self.divide_matrix(&mut gram);
         add_to(sigma, &gram, a);
@@ -93,7 +93,7 @@ impl Shards<'_> {
         p: &[f64],
     ) -> Result<Vec<f64>> {
         let p = self.raw(p);
-        let mut product = self.sum(vec![Question::ActiveProduct(p)])?;
+        let mut product = self.sum_one(Query::ActiveProduct(p))?;
         let along = product.pop().unwrap_or(0.0);
         self.divide(&mut product);
         add_to(-along, mean, &mut product);
@@ -135,7 +135,7 @@ impl Shards<'_> {
             true => self.active_sum()?,
             false => Vec::new(),
         };
-        self.tell(Question::Prepare { beta, sigma });
+        self.enqueue(Command::PrepareProduct { beta, sigma });
         Ok(NewtonMatrix {
             beta,
             sigma,
@@ -149,7 +149,7 @@ impl Shards<'_> {
     /// The matrix last prepared, times p.
     pub(crate) fn newton_product(&mut self, matrix: &NewtonMatrix, p: &[f64]) -> Result<Vec<f64>> {
         let p = self.raw(p);
-        let mut product = self.sum(vec![Question::Product(p)])?;
+        let mut product = self.sum_one(Query::Product(p))?;
         let active = product.pop().unwrap_or(0.0);
         let square = product.pop().unwrap_or(0.0);
         self.divide(&mut product);
@@ -165,18 +165,18 @@ impl Shards<'_> {
 
     /// The diagonal of βXᵀVX, means left on.
     pub(crate) fn square_diagonal(&mut self, beta: f64) -> Result<Vec<f64>> {
-        let mut diagonal = self.diagonal(Question::SquareDiagonal)?;
+        let mut diagonal = self.diagonal(Over::LeastSquares)?;
         diagonal.iter_mut().for_each(|x| *x *= beta);
         Ok(diagonal)
     }
 
     /// The diagonal of X_AᵀX_A.
     pub(crate) fn active_diagonal(&mut self) -> Result<Vec<f64>> {
-        self.diagonal(Question::ActiveDiagonal)
+        self.diagonal(Over::Active)
     }
 
-    fn diagonal(&mut self, question: Question) -> Result<Vec<f64>> {
-        let mut diagonal = self.sum(vec![question])?;
+    fn diagonal(&mut self, over: Over) -> Result<Vec<f64>> {
+        let mut diagonal = self.sum_one(Query::Diagonal(over))?;
         self.divide(&mut diagonal);
         self.divide(&mut diagonal);
         Ok(diagonal)

@@ -1,4 +1,4 @@
-//! λ at which the hinge is least, by counting: the interval of `threshold.rs` for rows that are far.
+//! λ at which the hinge is least, by counting: the interval of `threshold.rs` for remote rows.
 //!
 //! W(λ) = Σ s_i 1[z_i ≥ λ] falls from N to 0. The upper end of the interval is the largest λ with W(λ) ≥ N⁺, which is
 //! one of the z_i; the lower end is the same, or if W(λ) = N⁺ the next z_i below. W is counted at some hundred λ ever
@@ -6,7 +6,7 @@
 //! ones as one. As long as there are too many, floating point numbers, of one order with integers, are cut into 2^11 parts
 //! a round.
 
-use super::{Question, Shards};
+use super::{Query, Shards};
 use crate::Result;
 use crate::metrics::order::{key, score};
 use crate::solver::threshold::{EQUAL, threshold, unit_threshold};
@@ -22,20 +22,20 @@ pub(crate) struct End {
     pub(crate) residuals: (f64, f64),
     /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊.
     pub(crate) lambda: [f64; 2],
-    /// All z, unless they are far.
+    /// All z, unless the rows are remote.
     pub(crate) scores: Vec<f64>,
 }
 
 impl Shards<'_> {
     /// At the current z; `guess` is about where λ is.
     pub(crate) fn end(&mut self, intercept: bool, guess: f64) -> Result<End> {
-        if !self.far() {
+        if !self.is_remote() {
             let residuals = self.residuals(intercept)?;
             let scores = self.scores()?;
             let lambda = match self.unit {
                 true => unit_threshold(scores.clone(), self.total.pos),
                 false => {
-                    let weights = self.collect(Question::Weights)?.concat();
+                    let weights = self.collect(Query::Weights)?.concat();
                     threshold(&scores, &weights, self.total.pos)
                 }
             };
@@ -47,10 +47,10 @@ impl Shards<'_> {
         }
         let keys = around(guess);
         let centre = if intercept { self.residual } else { 0.0 };
-        let questions = vec![Question::Residuals(centre), above(&keys)];
-        let mut answers = self.sum(questions)?;
-        let counts = answers.split_off(answers.len() - 2 * keys.len());
-        let residuals = self.about(&answers, centre, intercept, Question::Residuals)?;
+        let mut answers = self.sum(vec![Query::Residuals(centre), above(&keys)])?;
+        let residuals = answers.array()?;
+        let counts = answers.next().to_vec();
+        let residuals = self.about(residuals, centre, intercept, Query::Residuals)?;
         Ok(End {
             residuals,
             lambda: self.select(keys, counts)?,
@@ -63,7 +63,7 @@ impl Shards<'_> {
         let n_pos = self.total.pos;
         let enough = n_pos * (1.0 - EQUAL);
         // W is at least N⁺ at `low` and less at `high`; how many z there are at or above each.
-        let (mut low, mut n_low) = (key(f64::NEG_INFINITY), self.with_say as f64);
+        let (mut low, mut n_low) = (key(f64::NEG_INFINITY), self.n_weighted as f64);
         let (mut high, mut above_high, mut n_high) = (key(f64::INFINITY), 0.0, 0.0);
         loop {
             let (weights, numbers) = counts.split_at(keys.len());
@@ -78,10 +78,10 @@ impl Shards<'_> {
                 break;
             }
             keys = between(low, high);
-            counts = self.sum(vec![above(&keys)])?;
+            counts = self.sum_one(above(&keys))?;
         }
         let (low, high) = (score(low), score(high));
-        let found = self.collect(Question::Between { low, high })?.concat();
+        let found = self.collect(Query::Between { low, high })?.concat();
         let mut left: Vec<(f64, f64)> = found.chunks_exact(2).map(|x| (x[0], x[1])).collect();
         left.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let (upper, reached) = upper_end(&left, above_high, enough);
@@ -92,7 +92,7 @@ impl Shards<'_> {
         let below = match left.iter().map(|(z, _)| *z).find(|z| *z < upper) {
             Some(z) => z,
             None => {
-                let below = self.collect(Question::Below(upper))?.concat();
+                let below = self.collect(Query::Below(upper))?.concat();
                 below.into_iter().fold(f64::NEG_INFINITY, f64::max)
             }
         };
@@ -112,8 +112,8 @@ fn upper_end(falling: &[(f64, f64)], mut reached: f64, enough: f64) -> (f64, f64
     (falling.last().map_or(0.0, |(z, _)| *z), reached)
 }
 
-fn above(keys: &[u64]) -> Question {
-    Question::Above(keys.iter().map(|&key| score(key)).collect())
+fn above(keys: &[u64]) -> Query {
+    Query::Above(keys.iter().map(|&key| score(key)).collect())
 }
 
 /// Keys strictly between, evenly spread.
@@ -149,21 +149,21 @@ mod tests {
     use crate::objective::ubauc::LeastSquares;
     use crate::solver::shards::{Round, Shard, Source, add_all};
 
-    /// Shards in this process that are asked as if they were far.
-    struct Far(Vec<(Rows, Shard)>);
+    /// Shards in this process that are reached as if they were remote.
+    struct Remote(Vec<(Rows, Shard)>);
 
-    impl Source for Far {
+    impl Source for Remote {
         fn sum(&mut self, round: &Round) -> Result<Vec<f64>> {
             Ok(add_all(self.collect(round)?))
         }
         fn collect(&mut self, round: &Round) -> Result<Vec<Vec<f64>>> {
-            let round = Round::from_numbers(&round.to_numbers())?;
-            let answer = |(rows, shard): &mut (Rows, Shard)| shard.answer(rows, &round.0);
-            let answers: Vec<Vec<f64>> = self.0.iter_mut().map(answer).collect();
+            let round = Round::from_bytes(&round.to_bytes()?)?;
+            let run = |(rows, shard): &mut (Rows, Shard)| shard.run(rows, &round);
+            let answers = self.0.iter_mut().map(run).collect::<Result<Vec<_>>>()?;
             assert!(answers.iter().map(Vec::len).sum::<usize>() <= 2 * FEW);
             Ok(answers)
         }
-        fn far(&self) -> bool {
+        fn is_remote(&self) -> bool {
             true
         }
     }
@@ -179,9 +179,9 @@ mod tests {
             let positive: Vec<bool> = (0..2 * n).map(|i| i < n_pos).collect();
             let rows = Rows::Dense(Dense::new(z.clone(), 2 * n, 1).unwrap());
             let shard = Shard::new(0..2 * n, 1, &positive, None);
-            let far = Far(vec![(rows, shard)]);
-            let mut shards = Shards::new(Box::new(far), 1, LeastSquares::Plain).unwrap();
-            shards.place(&[1.0]);
+            let remote = Remote(vec![(rows, shard)]);
+            let mut shards = Shards::new(Box::new(remote), 1, LeastSquares::Plain).unwrap();
+            shards.set_weights(&[1.0]);
             let found = shards.end(false, 0.3).unwrap().lambda;
             assert_eq!(found, threshold(&z, &vec![1.0; 2 * n], n_pos as f64));
         }
@@ -207,9 +207,9 @@ mod tests {
                 let shard = Shard::new(0..span.len(), 1, &positive[span.clone()], Some(&weights[span]));
                 (Rows::Dense(rows), shard)
             };
-            let far = Far(vec![part(0..cut), part(cut..n)]);
-            let mut shards = Shards::new(Box::new(far), 1, LeastSquares::Plain).unwrap();
-            shards.place(&[1.0]);
+            let remote = Remote(vec![part(0..cut), part(cut..n)]);
+            let mut shards = Shards::new(Box::new(remote), 1, LeastSquares::Plain).unwrap();
+            shards.set_weights(&[1.0]);
             let found = shards.end(false, guess).unwrap().lambda;
             let expected = threshold(&z, &weights, shards.total.pos);
             prop_assert_eq!(found, expected);

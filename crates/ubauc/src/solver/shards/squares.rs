@@ -1,9 +1,9 @@
 //! The least squares over the rows: means, sums of squares, and the quadratic of w.
 //!
-//! A sum of squares about a mean is asked for about a guess c of it, with Σ V a: then Σ V (a − mean)² is
+//! A sum of squares about a mean is taken about a guess c of it, with Σ V a: then Σ V (a − mean)² is
 //! Σ V a² − (Σ V a)²/Σ V, and nothing cancels as long as c is near. One round does for both.
 
-use super::{Question, Shards};
+use super::{Command, Over, Query, Shards};
 use crate::Result;
 use crate::data::rows::add_to;
 use crate::solver::gram::{rank_one, unpacked};
@@ -20,16 +20,24 @@ pub(crate) struct Moments {
 }
 
 impl Shards<'_> {
-    /// Takes the weighted mean off dense rows from here on: for a problem with an intercept, which takes it up.
+    /// Reads features less their weighted mean from here on: for a problem with an intercept, which takes it up.
     pub(crate) fn centre(&mut self) -> Result<()> {
-        if !self.all_dense {
+        let rows = self.rows as f64;
+        // Of sparse rows the features that every row stores: the others would not be sparse.
+        let stored = match self.all_dense {
+            true => None,
+            false => Some(self.sum_one(Query::Stored)?),
+        };
+        let is_full = |j: usize| stored.as_ref().is_none_or(|stored| stored[j] == rows);
+        if !(0..self.cols).any(is_full) {
             return Ok(());
         }
         // In raw units.
         let n = self.square_weight();
-        let mut mean = self.sum(vec![Question::SquareSum])?;
-        mean.iter_mut().for_each(|sum| *sum /= n);
-        self.tell(Question::Centre(mean.as_slice().into()));
+        let sums = self.sum_one(Query::Sum(Over::LeastSquares))?;
+        let mean = |(j, sum): (usize, &f64)| if is_full(j) { sum / n } else { 0.0 };
+        let mean: Vec<f64> = sums.iter().enumerate().map(mean).collect();
+        self.enqueue(Command::SetCentre(mean.clone()));
         self.shift = Some(mean);
         Ok(())
     }
@@ -43,14 +51,11 @@ impl Shards<'_> {
     /// mean that is 0 and the squares stand as they are. Asks again where the centre was far off.
     pub(super) fn about(
         &mut self,
-        sums: &[f64],
+        [weight, sum, squares]: [f64; 3],
         centre: f64,
         with_mean: bool,
-        again: fn(f64) -> Question,
+        again: fn(f64) -> Query,
     ) -> Result<(f64, f64)> {
-        let &[weight, sum, squares] = sums else {
-            return Ok((f64::NAN, f64::NAN));
-        };
         if !with_mean {
             return Ok((0.0, squares));
         }
@@ -60,49 +65,48 @@ impl Shards<'_> {
         if off <= 0.1 * squares || mean == centre {
             return Ok((mean, squares - off));
         }
-        let sums = self.sum(vec![again(mean)])?;
-        let left = sums[1] * sums[1] / sums[0];
-        Ok((mean + sums[1] / sums[0], (sums[2] - left).max(0.0)))
+        let [weight, sum, squares] = self.sum(vec![again(mean)])?.array()?;
+        let left = sum * sum / weight;
+        Ok((mean + sum / weight, (squares - left).max(0.0)))
     }
 
     /// b that is best for the current z, the weighted mean of y − z (0 if there is none), and Σ s v (y − z − b)².
     pub(crate) fn residuals(&mut self, intercept: bool) -> Result<(f64, f64)> {
         let centre = if intercept { self.residual } else { 0.0 };
-        let sums = self.sum(vec![Question::Residuals(centre)])?;
-        self.about(&sums, centre, intercept, Question::Residuals)
+        let sums = self.sum(vec![Query::Residuals(centre)])?.array()?;
+        self.about(sums, centre, intercept, Query::Residuals)
     }
 
     /// Σ s v (dz − mean)², the mean being 0 without an intercept.
     pub(crate) fn curvature(&mut self, intercept: bool) -> Result<f64> {
-        let sums = self.sum(vec![Question::Along(0.0)])?;
-        Ok(self.about(&sums, 0.0, intercept, Question::Along)?.1)
+        let sums = self.sum(vec![Query::Along(0.0)])?.array()?;
+        Ok(self.about(sums, 0.0, intercept, Query::Along)?.1)
     }
 
     /// The weighted standard deviation of z, and its mean.
     pub(crate) fn spread(&mut self) -> Result<(f64, f64)> {
-        let sums = self.sum(vec![Question::Spread(0.0)])?;
+        let sums = self.sum(vec![Query::Spread(0.0)])?.array()?;
         let weight = sums[0];
-        let (mean, squares) = self.about(&sums, 0.0, true, Question::Spread)?;
+        let (mean, squares) = self.about(sums, 0.0, true, Query::Spread)?;
         Ok(((squares / weight).sqrt(), mean))
     }
 
     /// The least squares as a quadratic of w, with the intercept eliminated if there is one.
     pub(crate) fn moments(&mut self, intercept: bool) -> Result<Moments> {
         let d = self.cols;
-        let mut questions = vec![Question::Target];
+        let mut queries = vec![Query::Target];
         if intercept {
-            questions.push(Question::SquareSum);
+            queries.push(Query::Sum(Over::LeastSquares));
         }
-        questions.push(Question::Gram);
-        let mut target = self.sum(questions)?;
-        let mut rest = target.split_off(d);
+        queries.push(Query::Gram(Over::LeastSquares));
+        let mut answers = self.sum(queries)?;
+        let mut target = answers.next().to_vec();
         if intercept {
-            let gram = rest.split_off(d);
-            self.square_sum = Some(std::mem::replace(&mut rest, gram));
+            self.square_sum = Some(answers.next().to_vec());
         }
         self.divide(&mut target);
-        let mut gram = unpacked(&rest, d);
-        drop(rest);
+        let mut gram = unpacked(answers.next(), d);
+        drop(answers);
         self.divide_matrix(&mut gram);
         let mut moments = Moments {
             gram,
@@ -121,7 +125,7 @@ impl Shards<'_> {
 
     /// XᵀVy, centred if there is an intercept.
     pub(crate) fn target(&mut self, intercept: bool) -> Result<Vec<f64>> {
-        let mut target = self.sum(vec![Question::Target])?;
+        let mut target = self.sum_one(Query::Target)?;
         self.divide(&mut target);
         if intercept {
             let (mean, y) = self.means()?;
@@ -143,7 +147,7 @@ impl Shards<'_> {
     /// XᵀV1, raw.
     pub(super) fn square_sum(&mut self) -> Result<Vec<f64>> {
         if self.square_sum.is_none() {
-            self.square_sum = Some(self.sum(vec![Question::SquareSum])?);
+            self.square_sum = Some(self.sum_one(Query::Sum(Over::LeastSquares))?);
         }
         Ok(self.square_sum.clone().unwrap_or_default())
     }

@@ -1,15 +1,15 @@
-//! Rows that are asked in rounds, as if they were elsewhere, against rows in this process.
+//! Rows that are reached in rounds, as if they were remote, against rows in this process.
 
 use ubauc::Result;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::{Csr, Dense, Rows};
-use ubauc::data::scale::Scale;
+use ubauc::data::scale::{Origin, Scale};
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
-use ubauc::solver::shards::{Round, Shard, Source, add_all};
+use ubauc::solver::shards::{Round, Shard, Source, add_all, answers_from_bytes, answers_to_bytes};
 
-/// Parts that answer what comes to them as numbers, and forget all between two rounds if told to.
+/// Parts that answer what comes to them as bytes, and lose their state between two rounds if `forgetful`.
 struct Parts {
     parts: Vec<(Rows, Vec<bool>, Vec<f64>)>,
     shards: Vec<Shard>,
@@ -47,9 +47,9 @@ impl Parts {
             Shard::new(0..rows.len(), rows.cols(), positive, Some(weights))
         };
         self.shards = self.parts.iter().map(shard).collect();
-        for told in &self.log {
+        for round in &self.log {
             for (shard, (rows, ..)) in self.shards.iter_mut().zip(&self.parts) {
-                shard.answer(rows, &told.0);
+                shard.run(rows, round).unwrap();
             }
         }
     }
@@ -65,15 +65,19 @@ impl Source for Parts {
             self.make_shards();
         }
         self.rounds += 1;
-        let round = Round::from_numbers(&round.to_numbers())?;
+        let mut round = Round::from_bytes(&round.to_bytes()?)?;
         let all = self.shards.iter_mut().zip(&self.parts);
-        let answers = all.map(|(shard, (rows, ..))| shard.answer(rows, &round.0));
+        let answers = all.map(|(shard, (rows, ..))| {
+            let answers = answers_to_bytes(&shard.run(rows, &round)?)?;
+            answers_from_bytes(&answers)
+        });
         let answers = answers.collect();
-        self.log.push(round.changes());
-        Ok(answers)
+        round.queries.clear();
+        self.log.push(round);
+        answers
     }
 
-    fn far(&self) -> bool {
+    fn is_remote(&self) -> bool {
         true
     }
 }
@@ -133,7 +137,7 @@ fn data(n: usize, d: usize, sparse: bool) -> (Dataset, Vec<f64>) {
     (Dataset::new(rows, labels, Vec::new()).unwrap(), weights)
 }
 
-fn far(
+fn fit_remote(
     (data, weights): &(Dataset, Vec<f64>),
     cuts: &[usize],
     forgetful: bool,
@@ -160,7 +164,7 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 
 /// In every route: a factor with the active matrix moved, products with active rows, and no factor at all.
 #[test]
-fn far_rows_give_the_minimum_of_near_ones() {
+fn remote_rows_give_the_minimum_of_local_ones() {
     for (n, d, sparse) in [
         (900, 12, false),
         (700, 40, true),
@@ -179,15 +183,18 @@ fn far_rows_give_the_minimum_of_near_ones() {
                 gamma: 1e-2,
                 ..BaUbaucParams::default()
             };
-            let divisors = scale.divisors(given.0.rows(), Some(&given.1)).unwrap();
+            let origin = Origin::of_intercept(intercept);
+            let divisors = scale
+                .divisors(given.0.rows(), Some(&given.1), origin)
+                .unwrap();
             let near = Given {
                 weights: Some(&given.1),
                 divisors: Some(&divisors),
                 ..Given::default()
             };
             let near = fit(&given.0, &near, &params).unwrap();
-            let one = far(&given, &[], false, scale, &params);
-            let many = far(&given, &[0, n / 7, n / 7, n / 2], false, scale, &params);
+            let one = fit_remote(&given, &[], false, scale, &params);
+            let many = fit_remote(&given, &[0, n / 7, n / 7, n / 2], false, scale, &params);
             let what = format!("{n} × {d}, {kind:?}, {scale:?}, intercept {intercept}");
             for fit in [&one, &many] {
                 assert_eq!(fit.stop, Stop::Converged, "{what}");
@@ -213,7 +220,7 @@ fn far_rows_give_the_minimum_of_near_ones() {
 }
 
 #[test]
-fn shards_that_forget_and_are_told_again_give_the_same_bits() {
+fn shards_that_are_lost_and_replayed_give_the_same_bits() {
     for (n, d, sparse) in [(300, 8, false), (150, 420, true), (60, 5000, true)] {
         let given = data(n, d, sparse);
         let params = BaUbaucParams {
@@ -222,8 +229,8 @@ fn shards_that_forget_and_are_told_again_give_the_same_bits() {
             ..BaUbaucParams::default()
         };
         let cuts = [n / 3, n / 3, n / 2];
-        let kept = far(&given, &cuts, false, Scale::MaxAbs, &params);
-        let lost = far(&given, &cuts, true, Scale::MaxAbs, &params);
+        let kept = fit_remote(&given, &cuts, false, Scale::MaxAbs, &params);
+        let lost = fit_remote(&given, &cuts, true, Scale::MaxAbs, &params);
         assert_eq!(kept.weights, lost.weights);
         assert_eq!(kept.lambda, lost.lambda);
         assert_eq!(kept.objective.to_bits(), lost.objective.to_bits());

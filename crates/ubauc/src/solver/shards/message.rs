@@ -1,0 +1,265 @@
+//! What may be sent to a shard: [`Command`]s change its state and have no answer; a [`Query`] is answered with numbers and
+//! changes nothing. A [`Round`] is some of both, and crosses the wire in a container.
+//!
+//! To add one: a variant here and an arm in each `match` that the compiler then names (its length, its vectors, what a
+//! shard does). Raise the format of [`Kind::Round`] only if versions of ubauc that differ should talk to each other,
+//! which they do not today.
+
+use serde::{Deserialize, Serialize};
+
+use crate::container::{self, Kind};
+use crate::data::scale::Pass;
+use crate::{Error, Result};
+
+/// Changes the state of a shard. The same commands in the same order give the same state, to the last bit: a shard that
+/// was lost is made again by them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Command {
+    /// Factors of the least squares for positives and negatives.
+    SetClassFactors([f64; 2]),
+    /// Rows are read less this vector, which is 0 for a feature that a sparse row may lack.
+    SetCentre(Vec<f64>),
+    /// z = Xw.
+    SetWeights(Vec<f64>),
+    /// dz = Xp, except for rows of weight 0.
+    SetDirection(Vec<f64>),
+    /// v = z + t dz + u/σ.
+    Shift {
+        /// t.
+        t: f64,
+        /// σ.
+        sigma: f64,
+    },
+    /// z ← z + t dz.
+    Advance(f64),
+    /// u = u⁺ = 0.
+    ResetMultipliers,
+    /// u⁺ = 0, and u stays.
+    ResetCandidates,
+    /// u⁺ at λ from v, each side times what is kept of it; the rows between their bounds become active.
+    SetCandidates {
+        /// λ.
+        lambda: f64,
+        /// σ.
+        sigma: f64,
+        /// Of positive and of negative u⁺.
+        keep: [f64; 2],
+    },
+    /// u ← u⁺.
+    CommitCandidates,
+    /// v_i = βV_i + σ1_A(i), for [`Query::Product`].
+    PrepareProduct {
+        /// β.
+        beta: f64,
+        /// σ.
+        sigma: f64,
+    },
+}
+
+/// Weights a_i of a sum over rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Over {
+    /// V_i, those of the least squares.
+    LeastSquares,
+    /// 1 for the active rows.
+    Active,
+}
+
+/// Asks a shard for numbers. Most answers are sums, to be added over the shards; those of [`Query::Ranges`],
+/// [`Query::Between`], [`Query::Below`], [`Query::ActiveRows`], [`Query::Scores`] and [`Query::Weights`] are not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Query {
+    /// N⁺, N⁻, rows, rows of a weight above 0, entries stored, rows that are not dense, rows of weight 1.
+    Totals,
+    /// How many rows store each feature, whatever their weight.
+    Stored,
+    /// Σ a_i x_i.
+    Sum(Over),
+    /// Σ a_i x_i x_iᵀ, lower triangle packed.
+    Gram(Over),
+    /// Σ a_i x_ij² for every j.
+    Diagonal(Over),
+    /// Σ V_i y_i x_i.
+    Target,
+    /// For each λ: Σ [u⁺]₊, Σ [−u⁺]₊, examples strictly between their bounds, and Σ u⁺_i dz_i if `slope`.
+    Balance {
+        /// σ.
+        sigma: f64,
+        /// Whether dz is asked for.
+        slope: bool,
+        /// Every λ.
+        lambdas: Vec<f64>,
+    },
+    /// Right after [`Command::SetCandidates`] at λ: Σ s_i [y_i(λ − z_i)]₊, that less Σ u⁺_i (z_i − λ), active rows,
+    /// Σ (u⁺_i)²/V_i, and Xᵀ(u⁺ − u⁺ before).
+    Candidates,
+    /// Σ V_i, Σ V_i a_i, Σ V_i a_i² for a = y − z − c.
+    Residuals(f64),
+    /// The same for a = z − c.
+    Spread(f64),
+    /// The same for a = dz − c.
+    Along(f64),
+    /// Σ V_i (z_i + b − y_i) x_i.
+    Gradient(f64),
+    /// Σ_A (x_i·p) x_i, Σ_A x_i·p.
+    ActiveProduct(Vec<f64>),
+    /// Σ v_i (x_i·p) x_i, Σ V_i x_i·p, Σ_A x_i·p.
+    Product(Vec<f64>),
+    /// Σ s_i [y_i(λ − z_i)]₊.
+    Hinge(f64),
+    /// Examples of a weight above 0 with |z_i − λ| within a margin.
+    Near {
+        /// λ.
+        lambda: f64,
+        /// The margin.
+        margin: f64,
+    },
+    /// Σ s_i 1[z_i ≥ λ] for each of these λ, ascending; then the number of those rows that have a weight above 0.
+    Above(Vec<f64>),
+    /// The z_i ≥ low and < high of rows of a weight above 0, ascending and each once, with the sum of its s_i.
+    Between {
+        /// low.
+        low: f64,
+        /// high.
+        high: f64,
+    },
+    /// The largest z_i below λ of a row of a weight above 0, −∞ if none.
+    Below(f64),
+    /// The active rows one after the other: −1 and all entries, or the number of entries, columns and values.
+    ActiveRows,
+    /// All z_i.
+    Scores,
+    /// All s_i.
+    Weights,
+    /// For every feature the least and largest value stored, how many, and their weight.
+    Ranges,
+    /// A pass for the deviations of the features.
+    Scale(Pass),
+}
+
+/// Commands, and then queries about the state that they leave.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// In their order.
+    pub commands: Vec<Command>,
+    /// Answered one after the other.
+    pub queries: Vec<Query>,
+}
+
+impl Command {
+    /// Whether its vectors have d numbers.
+    fn fits(&self, d: usize) -> bool {
+        use Command as C;
+        match self {
+            C::SetCentre(x) | C::SetWeights(x) | C::SetDirection(x) => x.len() == d,
+            C::SetClassFactors(_)
+            | C::Shift { .. }
+            | C::Advance(_)
+            | C::ResetMultipliers
+            | C::ResetCandidates
+            | C::SetCandidates { .. }
+            | C::CommitCandidates
+            | C::PrepareProduct { .. } => true,
+        }
+    }
+}
+
+impl Query {
+    /// How many numbers the answer of a shard with d columns has; `None` where that depends on its rows.
+    pub fn answer_len(&self, d: usize) -> Option<usize> {
+        use Query as Q;
+        Some(match self {
+            Q::Totals => 7,
+            Q::Stored | Q::Sum(_) | Q::Diagonal(_) | Q::Target | Q::Gradient(_) => d,
+            Q::Gram(_) => d * (d + 1) / 2,
+            Q::Balance { slope, lambdas, .. } => lambdas.len() * if *slope { 4 } else { 3 },
+            Q::Candidates => 4 + d,
+            Q::Residuals(_) | Q::Spread(_) | Q::Along(_) => 3,
+            Q::ActiveProduct(_) => d + 1,
+            Q::Product(_) => d + 2,
+            Q::Hinge(_) | Q::Near { .. } | Q::Below(_) => 1,
+            Q::Above(lambdas) => 2 * lambdas.len(),
+            Q::Ranges => 4 * d,
+            Q::Scale(pass) => pass.width() * d,
+            Q::Between { .. } | Q::ActiveRows | Q::Scores | Q::Weights => return None,
+        })
+    }
+
+    /// Whether its vectors have d numbers.
+    fn fits(&self, d: usize) -> bool {
+        use Query as Q;
+        match self {
+            Q::ActiveProduct(p) | Q::Product(p) => p.len() == d,
+            Q::Scale(Pass::Means { weights, units }) => {
+                [weights, units].iter().all(|x| x.len() == d)
+            }
+            Q::Scale(Pass::Squares {
+                weights,
+                units,
+                means,
+            }) => [weights, units, means].iter().all(|x| x.len() == d),
+            Q::Totals
+            | Q::Stored
+            | Q::Sum(_)
+            | Q::Gram(_)
+            | Q::Diagonal(_)
+            | Q::Target
+            | Q::Balance { .. }
+            | Q::Candidates
+            | Q::Residuals(_)
+            | Q::Spread(_)
+            | Q::Along(_)
+            | Q::Gradient(_)
+            | Q::Hinge(_)
+            | Q::Near { .. }
+            | Q::Above(_)
+            | Q::Between { .. }
+            | Q::Below(_)
+            | Q::ActiveRows
+            | Q::Scores
+            | Q::Weights
+            | Q::Ranges => true,
+        }
+    }
+}
+
+impl Round {
+    /// As it crosses the wire.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        container::write(Kind::Round, self)
+    }
+
+    /// A round from [`Round::to_bytes`], of this version of ubauc.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Round> {
+        container::read(Kind::Round, bytes)
+    }
+
+    /// Refuses vectors that are not of d numbers.
+    pub(super) fn check(&self, d: usize) -> Result<()> {
+        let fits = self.commands.iter().all(|command| command.fits(d))
+            && self.queries.iter().all(|query| query.fits(d));
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Numerical {
+                what: "a round for rows of another number of columns",
+            }),
+        }
+    }
+
+    /// Whether a matrix is among the answers.
+    pub fn asks_for_matrix(&self) -> bool {
+        self.queries
+            .iter()
+            .any(|query| matches!(query, Query::Gram(_)))
+    }
+}
+
+/// Answers of a shard as they cross the wire.
+pub fn answers_to_bytes(answers: &[f64]) -> Result<Vec<u8>> {
+    container::write(Kind::Answers, &answers)
+}
+
+/// Answers from [`answers_to_bytes`], of this version of ubauc.
+pub fn answers_from_bytes(bytes: &[u8]) -> Result<Vec<f64>> {
+    container::read(Kind::Answers, bytes)
+}

@@ -1,0 +1,96 @@
+//! What each command does to the numbers of a shard.
+
+use super::{Shard, clip, square_weight};
+use crate::data::rows::{Rows, add_to};
+use crate::solver::centred::Centred;
+use crate::solver::shards::message::Command;
+
+impl Shard {
+    pub(super) fn obey_one(&mut self, rows: &Rows, command: &Command) {
+        use Command as C;
+        match command {
+            C::SetClassFactors(factors) => self.factors = *factors,
+            C::SetCentre(mean) => self.centre = Some(mean.clone()),
+            C::SetWeights(w) => self.set_weights(rows, w),
+            C::SetDirection(p) => self.set_direction(rows, p),
+            C::Shift { t, sigma } => self.shift(*t, *sigma),
+            C::Advance(t) => add_to(*t, &self.dz, &mut self.z),
+            C::ResetMultipliers => {
+                self.u.fill(0.0);
+                self.candidates.fill(0.0);
+            }
+            C::ResetCandidates => self.candidates.fill(0.0),
+            C::SetCandidates {
+                lambda,
+                sigma,
+                keep,
+            } => self.set_candidates(*lambda, *sigma, *keep),
+            C::CommitCandidates => self.u.copy_from_slice(&self.candidates),
+            C::PrepareProduct { beta, sigma } => self.prepare_product(*beta, *sigma),
+        }
+    }
+
+    fn set_weights(&mut self, rows: &Rows, w: &[f64]) {
+        let rows = Centred {
+            rows,
+            shift: self.centre.as_deref(),
+        };
+        for (z, i) in self.z.iter_mut().zip(self.span.clone()) {
+            *z = rows.row(i).dot(w);
+        }
+    }
+
+    fn set_direction(&mut self, rows: &Rows, p: &[f64]) {
+        let rows = Centred {
+            rows,
+            shift: self.centre.as_deref(),
+        };
+        let numbers = self.dz.iter_mut().zip(self.span.clone());
+        for ((dz, i), signed) in numbers.zip(&self.signed) {
+            if *signed != 0.0 {
+                *dz = rows.row(i).dot(p);
+            }
+        }
+    }
+
+    fn shift(&mut self, t: f64, sigma: f64) {
+        let per_sigma = 1.0 / sigma;
+        let Shard { z, dz, u, v, .. } = self;
+        for (((v, z), dz), u) in v.iter_mut().zip(z).zip(dz).zip(u) {
+            *v = *z + t * *dz + *u * per_sigma;
+        }
+    }
+
+    fn set_candidates(&mut self, lambda: f64, sigma: f64, [keep_up, keep_down]: [f64; 2]) {
+        self.active.clear();
+        let (mut hinges, mut slack) = (0.0, 0.0);
+        for k in 0..self.v.len() {
+            let (e, signed) = (sigma * (self.v[k] - lambda), self.signed[k]);
+            let u = clip(e, signed);
+            if u == e && u != 0.0 {
+                self.active.push(k as u32);
+            }
+            let u = u * if u > 0.0 { keep_up } else { keep_down };
+            // y = sign of `signed`; s[y(λ − z)]₊ + u(λ − z) ≥ 0 since −yu ∈ [0, s].
+            let below = lambda - self.z[k];
+            let hinge = (signed * below).max(0.0);
+            hinges += hinge;
+            slack += hinge + u * below;
+            let change = u - self.candidates[k];
+            self.v[k] = change;
+            if change != 0.0 {
+                self.candidates[k] = u;
+            }
+        }
+        (self.hinge, self.slack) = (hinges, slack);
+    }
+
+    fn prepare_product(&mut self, beta: f64, sigma: f64) {
+        for (v, signed) in self.v.iter_mut().zip(&self.signed) {
+            *v = beta * square_weight(self.factors, *signed);
+        }
+        for &k in &self.active {
+            self.v[k as usize] += sigma;
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Answers that read the features.
+
+use super::{Shard, square_weight, zeros};
+use crate::data::rows::{Row, Rows};
+use crate::data::scale;
+use crate::solver::centred::CentredRow;
+use crate::solver::gram::Gram;
+use crate::solver::shards::message::Over;
+
+impl Shard {
+    pub(super) fn totals(&self, rows: &Rows) -> [f64; 7] {
+        let [pos, neg, weighted, one] = self.weights_by_class();
+        let len = self.span.len();
+        let (stored, sparse) = match rows {
+            Rows::Dense(_) => (len * rows.cols(), 0),
+            Rows::Csr(_) => (self.span.clone().map(|i| rows.row(i).stored()).sum(), len),
+        };
+        let [len, stored, sparse] = [len, stored, sparse].map(|n: usize| n as f64);
+        [pos, neg, len, weighted, stored, sparse, one]
+    }
+
+    pub(super) fn stored(&self, rows: &Rows, out: &mut Vec<f64>) {
+        let counts = zeros(out, self.cols);
+        for i in self.span.clone() {
+            rows.row(i).for_each(|j, _| counts[j] += 1.0);
+        }
+    }
+
+    pub(super) fn ranges(&self, rows: &Rows, out: &mut Vec<f64>) {
+        for range in scale::ranges(self.weighted(rows), self.cols) {
+            out.extend([range.min, range.max, range.stored as f64, range.weight]);
+        }
+    }
+
+    /// Every row with V_i > 0: its place in the shard, V_i and x_i.
+    fn each_square(&self, rows: &Rows, mut each: impl FnMut(usize, f64, CentredRow<'_>)) {
+        let rows = self.centred(rows);
+        for (k, i) in self.span.clone().enumerate() {
+            let weight = square_weight(self.factors, self.signed[k]);
+            if weight != 0.0 {
+                each(k, weight, rows.row(i));
+            }
+        }
+    }
+
+    /// Every row with a_i > 0: a_i and x_i.
+    fn each_over(&self, rows: &Rows, over: Over, mut each: impl FnMut(f64, CentredRow<'_>)) {
+        match over {
+            Over::LeastSquares => self.each_square(rows, |_, weight, row| each(weight, row)),
+            Over::Active => self.active_rows(rows).for_each(|row| each(1.0, row)),
+        }
+    }
+
+    pub(super) fn sum(&self, rows: &Rows, over: Over, out: &mut Vec<f64>) {
+        let sum = zeros(out, self.cols);
+        self.each_over(rows, over, |a, row| row.add_to(a, sum));
+    }
+
+    pub(super) fn diagonal(&self, rows: &Rows, over: Over, out: &mut Vec<f64>) {
+        let diagonal = zeros(out, self.cols);
+        self.each_over(rows, over, |a, row| {
+            row.entries().for_each(|(j, x)| diagonal[j] += a * x * x);
+        });
+    }
+
+    pub(super) fn gram(&self, rows: &Rows, over: Over, out: &mut Vec<f64>) {
+        let mut gram = Gram::new(self.cols);
+        self.add_gram(rows, over, &mut gram);
+        out.extend(gram.packed());
+    }
+
+    pub(in crate::solver::shards) fn add_gram(&self, rows: &Rows, over: Over, gram: &mut Gram) {
+        self.each_over(rows, over, |a, row| gram.add(a, row));
+    }
+
+    pub(super) fn target(&self, rows: &Rows, out: &mut Vec<f64>) {
+        let sum = zeros(out, self.cols);
+        self.each_square(rows, |k, weight, row| {
+            row.add_to(weight.copysign(self.signed[k]), sum);
+        });
+    }
+
+    pub(super) fn gradient(&self, rows: &Rows, b: f64, out: &mut Vec<f64>) {
+        let sum = zeros(out, self.cols);
+        self.each_square(rows, |k, weight, row| {
+            let residual = self.z[k] + b - 1f64.copysign(self.signed[k]);
+            row.add_to(weight * residual, sum);
+        });
+    }
+
+    pub(super) fn candidate_sums(&self, rows: &Rows, out: &mut Vec<f64>) {
+        let active = self.active.len() as f64;
+        out.extend([self.hinge, self.slack, active, self.candidate_squares()]);
+        let sum = zeros(out, self.cols);
+        let rows = self.centred(rows);
+        for (&change, i) in self.v.iter().zip(self.span.clone()) {
+            if change != 0.0 {
+                rows.row(i).add_to(change, sum);
+            }
+        }
+    }
+
+    pub(super) fn active_product(&self, rows: &Rows, p: &[f64], out: &mut Vec<f64>) {
+        let (sum, mut along) = (zeros(out, self.cols), 0.0);
+        for row in self.active_rows(rows) {
+            let dz = row.dot(p);
+            row.add_to(dz, sum);
+            along += dz;
+        }
+        out.push(along);
+    }
+
+    pub(super) fn product(&self, rows: &Rows, p: &[f64], out: &mut Vec<f64>) {
+        let sum = zeros(out, self.cols);
+        let (mut square, mut active) = (0.0, 0.0);
+        let rows = self.centred(rows);
+        let mut next_active = self.active.iter().map(|&k| k as usize).peekable();
+        for (k, i) in self.span.clone().enumerate() {
+            let is_active = next_active.next_if_eq(&k).is_some();
+            if self.v[k] == 0.0 {
+                continue; // a row of weight 0
+            }
+            let row = rows.row(i);
+            let dz = row.dot(p);
+            row.add_to(self.v[k] * dz, sum);
+            square += square_weight(self.factors, self.signed[k]) * dz;
+            if is_active {
+                active += dz;
+            }
+        }
+        out.extend([square, active]);
+    }
+
+    /// Of each −1 and all entries, or the number of entries, columns and values.
+    pub(super) fn write_active_rows(&self, rows: &Rows, out: &mut Vec<f64>) {
+        for row in self.active_rows(rows) {
+            match row.row {
+                Row::Dense(_) => {
+                    out.push(-1.0);
+                    out.extend(row.entries().map(|(_, x)| x));
+                }
+                Row::Sparse(columns, values) => {
+                    out.push(values.len() as f64);
+                    out.extend(columns.iter().map(|&j| f64::from(j)));
+                    out.extend(row.entries().map(|(_, x)| x));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Answers that need the solver's numbers and not the features.
+
+use super::{Shard, clip, square_weight, zeros};
+use crate::data::rows::{add_to, total};
+
+/// Rows at a time where several λ are asked for: their numbers stay in cache.
+const BLOCK: usize = 2048;
+
+impl Shard {
+    pub(super) fn balance(&self, sigma: f64, slope: bool, lambdas: &[f64], out: &mut Vec<f64>) {
+        let width = if slope { 4 } else { 3 };
+        let answers = zeros(out, width * lambdas.len());
+        let n = self.v.len();
+        let block = if lambdas.len() > 1 { BLOCK } else { n.max(1) };
+        for start in (0..n).step_by(block) {
+            let end = n.min(start + block);
+            let [v, signed, dz] = [&self.v, &self.signed, &self.dz].map(|x| &x[start..end]);
+            for (answer, &lambda) in answers.chunks_exact_mut(width).zip(lambdas) {
+                let term = |v: f64, signed: f64| {
+                    let e = sigma * (v - lambda);
+                    let u = clip(e, signed);
+                    (u, if u == e && u != 0.0 { 1.0 } else { 0.0 })
+                };
+                if slope {
+                    let found = sums([v, signed, dz], |v, signed, dz| {
+                        let (u, active) = term(v, signed);
+                        [u.max(0.0), (-u).max(0.0), active, u * dz]
+                    });
+                    add_to(1.0, &found, answer);
+                } else {
+                    let found = sums([v, signed, signed], |v, signed, _| {
+                        let (u, active) = term(v, signed);
+                        [u.max(0.0), (-u).max(0.0), active]
+                    });
+                    add_to(1.0, &found, answer);
+                }
+            }
+        }
+    }
+
+    /// Σ (u⁺_i)²/V_i. u⁺ is below 0 for positive examples, above for negative ones.
+    pub(super) fn candidate_squares(&self) -> f64 {
+        let numbers = [&self.candidates, &self.signed, &self.signed].map(Vec::as_slice);
+        let by_class = |u: f64, square: f64| {
+            if u < 0.0 {
+                [square, 0.0]
+            } else {
+                [0.0, square]
+            }
+        };
+        let [pos, neg] = match self.unit {
+            true => sums(numbers, |u, _, _| by_class(u, u * u)),
+            false => sums(numbers, |u, signed, _| {
+                by_class(u, u * u / signed.abs().max(f64::MIN_POSITIVE))
+            }),
+        };
+        pos / self.factors[0] + neg / self.factors[1]
+    }
+
+    /// Σ V_i, Σ V_i a_i, Σ V_i a_i² for a(y_i, number_i).
+    pub(super) fn squares(&self, numbers: &[f64], a: impl Fn(f64, f64) -> f64) -> [f64; 3] {
+        let factors = self.factors;
+        sums([numbers, &self.signed, &self.signed], |x, signed, _| {
+            let weight = square_weight(factors, signed);
+            let a = a(1f64.copysign(signed), x);
+            [weight, weight * a, weight * (a * a)]
+        })
+    }
+
+    pub(super) fn hinge_at(&self, lambda: f64) -> f64 {
+        let hinge = |z: f64, signed: f64, _| [(signed * (lambda - z)).max(0.0)];
+        let [sum] = sums([&self.z, &self.signed, &self.signed], hinge);
+        sum
+    }
+
+    pub(super) fn near(&self, lambda: f64, margin: f64) -> f64 {
+        let near = |(z, _): &(f64, f64)| (z - lambda).abs() <= margin;
+        self.weighted_scores().filter(near).count() as f64
+    }
+
+    pub(super) fn above(&self, lambdas: &[f64], out: &mut Vec<f64>) {
+        let sums = zeros(out, 2 * lambdas.len());
+        let (weights, numbers) = sums.split_at_mut(lambdas.len());
+        for (z, s) in self.weighted_scores() {
+            // The last λ that z reaches; all before it are reached too.
+            let reached = lambdas.partition_point(|lambda| *lambda <= z);
+            if reached > 0 {
+                weights[reached - 1] += s;
+                numbers[reached - 1] += 1.0;
+            }
+        }
+        for sums in [weights, numbers] {
+            for k in (1..sums.len()).rev() {
+                sums[k - 1] += sums[k];
+            }
+        }
+    }
+
+    pub(super) fn between(&self, low: f64, high: f64, out: &mut Vec<f64>) {
+        let between = self.weighted_scores();
+        let between = between.filter(|(z, _)| *z >= low && *z < high);
+        let mut found: Vec<(f64, f64)> = between.collect();
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for equal in found.chunk_by(|a, b| a.0 == b.0) {
+            out.extend([equal[0].0, equal.iter().map(|(_, s)| s).sum()]);
+        }
+    }
+
+    pub(super) fn below(&self, lambda: f64) -> f64 {
+        let below = self.weighted_scores().map(|(z, _)| z);
+        below
+            .filter(|z| *z < lambda)
+            .fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// N⁺, N⁻, rows of a weight above 0, and of weight 1.
+    pub(super) fn weights_by_class(&self) -> [f64; 4] {
+        let s = self.signed.as_slice();
+        sums([s, s, s], |s, _, _| {
+            let weighted = if s == 0.0 { 0.0 } else { 1.0 };
+            let one = if s.abs() == 1.0 { 1.0 } else { 0.0 };
+            [s.max(0.0), (-s).max(0.0), weighted, one]
+        })
+    }
+}
+
+/// Sums of M terms a row, each of three numbers of that row, in lanes: vectors to the compiler.
+#[inline]
+fn sums<const M: usize>(rows: [&[f64]; 3], term: impl Fn(f64, f64, f64) -> [f64; M]) -> [f64; M] {
+    const LANES: usize = 8;
+    let mut lanes = [[0.0; LANES]; M];
+    let [a, b, c] = rows.map(|row| row.chunks_exact(LANES));
+    let rest = [&a, &b, &c].map(|chunks| chunks.remainder());
+    for ((a, b), c) in a.zip(b).zip(c) {
+        for lane in 0..LANES {
+            let terms = term(a[lane], b[lane], c[lane]);
+            for (sum, x) in lanes.iter_mut().zip(terms) {
+                sum[lane] += x;
+            }
+        }
+    }
+    let mut all = lanes.map(total);
+    for ((&a, &b), &c) in rest[0].iter().zip(rest[1]).zip(rest[2]) {
+        for (sum, x) in all.iter_mut().zip(term(a, b, c)) {
+            *sum += x;
+        }
+    }
+    all
+}
