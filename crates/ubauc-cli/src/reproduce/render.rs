@@ -20,45 +20,38 @@ const WIDTH: usize = 120;
 /// A table that can be published.
 pub(super) trait View: Serialize {
     fn title(&self) -> &str;
-    /// The tables, and what is in them.
-    fn tables(&self) -> Vec<Block>;
-    /// The same for a terminal.
-    fn narrow_tables(&self) -> Vec<Block> {
-        self.tables()
-    }
+    /// The tables, and what is in them; `narrow` for a terminal.
+    fn tables(&self, narrow: bool) -> Vec<Block>;
     fn notes(&self) -> &[String];
     /// A row per cell, numbers to the last bit.
     fn data(&self) -> Table;
     /// A figure that stands by itself; none where there is nothing to draw.
     fn figure(&self) -> Option<Figure>;
 
-    /// For a terminal.
-    fn summary(&self) -> Document {
-        let blocks = self.narrow_tables();
-        let summary = Document {
-            width: Some(WIDTH),
+    fn document(&self, narrow: bool, figure: Option<Figure>) -> Document {
+        let mut blocks = match self.data().rows.is_empty() {
+            true => vec![Block::Paragraph("nothing yet".to_string())],
+            false => self.tables(narrow),
+        };
+        blocks.extend(figure.map(Block::Figure));
+        blocks.push(Block::Notes(self.notes().to_vec()));
+        Document {
+            width: narrow.then_some(WIDTH),
             blocks,
             ..Document::titled(self.title())
-        };
-        summary.with(Block::Notes(self.notes().to_vec()))
+        }
+    }
+
+    /// For a terminal.
+    fn summary(&self) -> Document {
+        self.document(true, None)
     }
 
     /// For a page, with the figure, which is also in a file of this name.
     fn page(&self, file: Option<String>) -> Document {
-        let mut blocks = self.tables();
         let figure = self.figure().map(|figure| Figure { file, ..figure });
-        blocks.extend(figure.map(Block::Figure));
-        let page = Document {
-            blocks,
-            ..Document::titled(self.title())
-        };
-        page.with(Block::Notes(self.notes().to_vec()))
+        self.document(false, figure)
     }
-}
-
-/// What stands in place of a table without rows.
-fn nothing_yet() -> Vec<Block> {
-    vec![Block::Paragraph("nothing yet".to_string())]
 }
 
 /// One cell of a table of AUC.

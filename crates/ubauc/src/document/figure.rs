@@ -1,6 +1,6 @@
 //! Figures: what is drawn, not how.
 
-/// Panels that share a legend.
+/// Panels with the same rows and series, each on its own range of the axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figure {
     /// Heading.
@@ -9,103 +9,46 @@ pub struct Figure {
     pub alternative: String,
     /// A file with this picture, which Markdown shows.
     pub file: Option<String>,
-    /// In rows of up to three.
+    /// Names of rows, from top to bottom.
+    pub rows: Vec<String>,
+    /// Names of series, which are above one another in each row.
+    pub series: Vec<String>,
+    /// From left to right.
+    pub axis: Axis,
+    /// Three side by side.
     pub panels: Vec<Panel>,
     /// Remarks below the panels.
     pub notes: Vec<String>,
 }
 
 /// One chart of a [`Figure`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     /// Heading.
     pub title: String,
-    /// What is drawn.
-    pub chart: Chart,
+    /// One per row of the figure; a default one is left blank.
+    pub rows: Vec<PanelRow>,
 }
 
-/// The kinds of charts.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Chart {
-    /// Curves or points over two axes: a ROC curve, an objective by step.
-    Curves(CurveChart),
-    /// A row per name, with a value of every series in it: estimates with intervals, or bars.
-    Rows(RowChart),
-}
-
-/// Curves over two axes.
+/// One row of a [`Panel`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct CurveChart {
-    /// From left to right.
-    pub x: Axis,
-    /// From bottom to top.
-    pub y: Axis,
-    /// Drawn in order.
-    pub curves: Vec<Curve>,
+pub struct PanelRow {
+    /// All that is known about it, shown under the pointer.
+    pub description: String,
+    /// Sign to the right of it.
+    pub mark: String,
+    /// One per series.
+    pub values: Vec<Option<PanelValue>>,
 }
 
-/// Values in named rows.
+/// A value that is drawn.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct RowChart {
-    /// One per row, from top to bottom.
-    pub names: Vec<String>,
-    /// Signs right of the rows, one per row; may be empty.
-    pub marks: Vec<String>,
-    /// From left to right.
-    pub axis: Axis,
-    /// How values are drawn.
-    pub style: RowStyle,
-    /// Above one another in each row.
-    pub series: Vec<Series>,
-}
-
-/// Points, in the order in which they are joined.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
-    /// As the legend names it.
-    pub name: String,
-    /// x and y; those that are not finite are left out.
-    pub points: Vec<[f64; 2]>,
-    /// Joined or not.
-    pub style: CurveStyle,
-}
-
-/// How a [`Curve`] is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CurveStyle {
-    /// Straight lines from point to point.
-    Line,
-    /// A dot per point.
-    Points,
-}
-
-/// How the values of a [`RowChart`] are drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub enum RowStyle {
-    /// A dot, and a line over its interval.
-    #[default]
-    Dots,
-    /// A bar from here to the value.
-    BarsFrom(f64),
-}
-
-/// The values of one source in all rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    /// As the legend names it.
-    pub name: String,
-    /// One per row.
-    pub values: Vec<Option<SeriesValue>>,
-}
-
-/// A value with what is known about it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SeriesValue {
-    /// The value; not drawn unless finite.
+pub struct PanelValue {
+    /// Not drawn unless finite.
     pub value: f64,
-    /// Its interval.
+    /// Drawn as a line through a dot.
     pub interval: Option<[f64; 2]>,
-    /// The value in words: written at the end of a bar, and shown under the pointer.
+    /// Written at the end of a bar.
     pub label: String,
 }
 
@@ -119,15 +62,17 @@ pub enum Scale {
     Log,
 }
 
-/// One axis. It spans what is drawn and what it must include, within its limits.
+/// The horizontal axis. It spans what is drawn and what it must include, within its limits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Axis {
     /// What is measured.
     pub label: String,
     /// How values become places.
     pub scale: Scale,
-    /// Values to be on the axis whatever is drawn.
-    pub include: Vec<f64>,
+    /// Values are bars from here; dots if `None`.
+    pub bars_from: Option<f64>,
+    /// A value to be on the axis whatever is drawn.
+    pub include: Option<f64>,
     /// Lowest and highest possible value: what is beyond is drawn at the border.
     pub limits: Option<[f64; 2]>,
 }
@@ -148,7 +93,7 @@ impl Axis {
     /// The range of these values.
     pub(super) fn span(&self, values: impl Iterator<Item = f64>) -> Span {
         let scale = self.scale;
-        let all = values.chain(self.include.iter().copied());
+        let all = values.chain(self.include).chain(self.bars_from);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for place in all.filter_map(|value| scale.place(value)) {
             low = low.min(place);

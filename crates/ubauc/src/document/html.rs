@@ -1,14 +1,11 @@
 //! A page of HTML that needs no other file, no network and no script; light or dark as the reader's system is.
 
-use super::{Align, Block, Document, Facts, Figure, Table, escape_markup, svg};
+use super::{Block, Column, Document, Table, escape_markup, svg};
 
-/// Colours are variables of the names that figures use; a page prints as in the light.
 const STYLE: &str = "\
-:root{color-scheme:light dark;--ink:#222;--faint:#666;--grid:#d9d9d9;--stripe:#f4f4f4;--ground:#fff;
---series0:#0072b2;--series1:#c65500;--series2:#00795a;--series3:#a8467c;--series4:#8a6100;--series5:#2f7fb3}
-@media screen and (prefers-color-scheme:dark){:root{--ink:#e8e8e8;--faint:#a0a0a0;--grid:#444;--stripe:#222;--ground:#161616;
---series0:#56b4e9;--series1:#f28e4b;--series2:#3cc79f;--series3:#e0a0c4;--series4:#e6b422;--series5:#9ad0f0}}
-body{margin:2rem auto;max-width:70rem;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground)}
+:root{color-scheme:light dark;--faint:#666;--grid:#d9d9d9;--stripe:#f4f4f4}
+@media screen and (prefers-color-scheme:dark){:root{--faint:#a0a0a0;--grid:#444;--stripe:#222}}
+body{margin:2rem auto;max-width:70rem;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif}
 .scroll,pre{overflow-x:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--grid);max-width:40rem;overflow-wrap:anywhere}
@@ -29,18 +26,17 @@ pub fn render(document: &Document) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n<main>\n{heading}{body}</main>\n</body>\n</html>\n",
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{heading}{body}</main>\n</body>\n</html>\n",
         escape_markup(title.unwrap_or("Report")),
-        svg::page_rules(),
     )
 }
 
 fn block(block: &Block) -> String {
     match block {
         Block::Paragraph(text) => format!("<p>{}</p>\n", escape_markup(text)),
-        Block::Facts(facts) => facts_table(facts),
+        Block::Facts(facts) => table_rows(&facts.table(["fact", "value"])),
         Block::Table(table) => table_rows(table),
-        Block::Figure(figure) => picture(figure),
+        Block::Figure(figure) => format!("<figure>\n{}</figure>\n", svg::inline(figure)),
         Block::Notes(notes) => {
             let items = notes
                 .iter()
@@ -53,30 +49,15 @@ fn block(block: &Block) -> String {
     }
 }
 
-fn facts_table(facts: &Facts) -> String {
-    let lines = facts.lines.iter().map(|(name, value)| {
-        let (name, value) = (escape_markup(name), escape_markup(value));
-        format!("<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>\n")
-    });
-    format!(
-        "<table>\n<tbody>\n{}</tbody>\n</table>\n",
-        lines.collect::<String>()
-    )
-}
-
 fn table_rows(table: &Table) -> String {
     let table = table.with_note_column();
-    let class = |j: usize| match table.columns[j].align {
-        Align::Left => "",
-        Align::Right => " class=\"right\"",
+    let class = |column: &Column| match column.words {
+        true => "",
+        false => " class=\"right\"",
     };
-    let heads = table.columns.iter().enumerate().map(|(j, column)| {
+    let heads = table.columns.iter().map(|column| {
         let name = escape_markup(&column.name);
-        match name.is_empty() {
-            // A heading without words says nothing to a screen reader.
-            true => "<td></td>".to_string(),
-            false => format!("<th scope=\"col\"{}>{name}</th>", class(j)),
-        }
+        format!("<th scope=\"col\"{}>{name}</th>", class(column))
     });
     let mut out = format!(
         "<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead>\n<tr>{}</tr>\n</thead>\n<tbody>\n",
@@ -84,15 +65,11 @@ fn table_rows(table: &Table) -> String {
     );
     for row in &table.rows {
         out.push_str("<tr>");
-        for (j, cell) in row.cells.iter().enumerate() {
-            let text = escape_markup(cell.shown());
-            let text = match cell.strong {
-                true => format!("<strong>{text}</strong>"),
-                false => text,
-            };
-            out += &match j {
-                0 => format!("<th scope=\"row\"{}>{text}</th>", class(j)),
-                _ => format!("<td{}>{text}</td>", class(j)),
+        for (cell, column) in row.cells.iter().zip(&table.columns) {
+            let (text, class) = (escape_markup(cell.shown()), class(column));
+            out += &match cell.strong {
+                true => format!("<td{class}><strong>{text}</strong></td>"),
+                false => format!("<td{class}>{text}</td>"),
             };
         }
         out.push_str("</tr>\n");
@@ -102,8 +79,4 @@ fn table_rows(table: &Table) -> String {
         out += &format!("<p class=\"foot\">{}</p>\n", escape_markup(foot));
     }
     out
-}
-
-fn picture(figure: &Figure) -> String {
-    format!("<figure>\n{}</figure>\n", svg::inline(figure))
 }

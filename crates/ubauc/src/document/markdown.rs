@@ -1,7 +1,7 @@
 //! Markdown as GitHub renders it.
 
 use super::text::one_line;
-use super::{Align, Block, Document, Facts, Figure, Table, escape_into};
+use super::{Block, Document, Figure, Table};
 
 /// The document as Markdown; its title is a heading of the first level.
 pub fn render(document: &Document) -> String {
@@ -11,7 +11,7 @@ pub fn render(document: &Document) -> String {
         .map(|title| format!("# {}\n", escape(title)));
     let blocks = document.blocks.iter().map(|block| match block {
         Block::Paragraph(text) => format!("{}\n", paragraph(text)),
-        Block::Facts(facts) => facts_table(facts),
+        Block::Facts(facts) => table_lines(&facts.table(["fact", "value"])),
         Block::Table(table) => table_lines(table),
         Block::Figure(figure) => picture(figure),
         Block::Notes(notes) => notes.iter().map(|n| format!("- {}\n", escape(n))).collect(),
@@ -21,43 +21,28 @@ pub fn render(document: &Document) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-fn facts_table(facts: &Facts) -> String {
-    let mut table = Table::new(["fact", "value"]).left(&[1]);
-    for (name, value) in &facts.lines {
-        table.row([name.as_str(), value]);
-    }
-    table_lines(&table)
-}
-
 fn table_lines(table: &Table) -> String {
     let table = table.with_note_column();
-    let mut out = String::new();
-    let mut line = |cells: Vec<String>| {
-        out.push_str(&format!("| {} |\n", cells.join(" | ")));
-    };
-    line(table.columns.iter().map(|c| escape(&c.name)).collect());
-    let rule = |align: Align| match align {
-        Align::Left => ":--",
-        Align::Right => "--:",
-    };
-    line(
-        table
-            .columns
-            .iter()
-            .map(|c| rule(c.align).to_string())
-            .collect(),
-    );
+    let names = table.columns.iter().map(|column| escape(&column.name));
+    let rules = table.columns.iter().map(|column| match column.words {
+        true => ":--".to_string(),
+        false => "--:".to_string(),
+    });
+    let mut out = line(names) + &line(rules);
     for row in &table.rows {
-        let cells = row.cells.iter().map(|cell| match cell.strong {
+        out += &line(row.cells.iter().map(|cell| match cell.strong {
             true => format!("**{}**", escape(cell.shown())),
             false => escape(cell.shown()),
-        });
-        line(cells.collect());
+        }));
     }
     if let Some(foot) = &table.foot {
-        out.push_str(&format!("\n{}\n", paragraph(foot)));
+        out += &format!("\n{}\n", paragraph(foot));
     }
     out
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
 /// The figure's file if it has one, else its text alternative.
@@ -93,20 +78,18 @@ fn paragraph(text: &str) -> String {
 /// Text that Markdown shows as it is, on one line.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    escape_into(&mut out, text, |c| match c {
-        '\\' => Some("\\\\"),
-        '|' => Some("\\|"),
-        '*' => Some("\\*"),
-        '_' => Some("\\_"),
-        '`' => Some("\\`"),
-        '[' => Some("\\["),
-        ']' => Some("\\]"),
-        '~' => Some("\\~"),
-        '$' => Some("\\$"),
-        '<' => Some("&lt;"),
-        '>' => Some("&gt;"),
-        '&' => Some("&amp;"),
-        _ => None,
-    });
+    for c in one_line(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c => {
+                if r"\|*_`[]~$".contains(c) {
+                    out.push('\\');
+                }
+                out.push(c);
+            }
+        }
+    }
     out
 }

@@ -15,10 +15,7 @@ pub mod svg;
 mod tests;
 pub mod text;
 
-pub use figure::{
-    Axis, Chart, Curve, CurveChart, CurveStyle, Figure, Panel, RowChart, RowStyle, Scale, Series,
-    SeriesValue,
-};
+pub use figure::{Axis, Figure, Panel, PanelRow, PanelValue, Scale};
 
 use std::fmt::Display;
 
@@ -98,12 +95,6 @@ impl From<Table> for Block {
     }
 }
 
-impl From<Figure> for Block {
-    fn from(figure: Figure) -> Block {
-        Block::Figure(figure)
-    }
-}
-
 /// Names and their values, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
@@ -116,15 +107,14 @@ impl Facts {
     pub fn add(&mut self, name: &str, value: impl Display) {
         self.lines.push((name.to_string(), value.to_string()));
     }
-}
 
-/// Where a column's cells stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
-    /// Words.
-    Left,
-    /// Numbers.
-    Right,
+    fn table(&self, names: [&str; 2]) -> Table {
+        let mut table = Table::new(names).left(&[1]);
+        for (name, value) in &self.lines {
+            table.row([name.as_str(), value]);
+        }
+        table
+    }
 }
 
 /// The head of a column.
@@ -132,8 +122,8 @@ pub enum Align {
 pub struct Column {
     /// Heading; may be empty.
     pub name: String,
-    /// Where its cells stand.
-    pub align: Align,
+    /// Its cells are words and stand to the left; otherwise numbers, to the right.
+    pub words: bool,
 }
 
 /// Rows and columns.
@@ -214,7 +204,7 @@ impl Table {
     pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Table {
         let columns = names.into_iter().enumerate().map(|(i, name)| Column {
             name: name.into(),
-            align: if i == 0 { Align::Left } else { Align::Right },
+            words: i == 0,
         });
         Table {
             columns: columns.collect(),
@@ -227,10 +217,8 @@ impl Table {
     /// Makes these columns, too, columns of words; counted from 0.
     #[must_use]
     pub fn left(mut self, columns: &[usize]) -> Table {
-        for &column in columns {
-            if let Some(column) = self.columns.get_mut(column) {
-                column.align = Align::Left;
-            }
+        for (i, column) in self.columns.iter_mut().enumerate() {
+            column.words |= columns.contains(&i);
         }
         self
     }
@@ -245,49 +233,40 @@ impl Table {
         &mut self.rows[last]
     }
 
-    /// The table with the notes of its rows as a last column, if there are any.
-    fn with_note_column(&self) -> Table {
+    /// The table with the notes of its rows, or what `of` makes of them, as a last column if there are any.
+    fn with_notes(&self, name: &str, mut of: impl FnMut(String) -> String) -> Table {
         let mut table = self.clone();
         if self.rows.iter().any(|row| row.note.is_some()) {
-            let (name, align) = ("note".to_string(), Align::Left);
-            table.columns.push(Column { name, align });
-            for row in &mut table.rows {
-                let note = row.note.take().unwrap_or_default();
-                row.cells.push(note.into());
+            let (name, words) = (name.to_string(), true);
+            table.columns.push(Column { name, words });
+            for Row { cells, note } in &mut table.rows {
+                cells.push(note.take().map(&mut of).unwrap_or_default().into());
             }
         }
         table
     }
-}
 
-/// Pushes `text` with the characters `escape` names replaced, control characters by blanks.
-fn escape_into(out: &mut String, text: &str, escape: impl Fn(char) -> Option<&'static str>) {
-    for c in text.chars() {
-        match escape(c) {
-            Some(escaped) => out.push_str(escaped),
-            None if c.is_control() => out.push(' '),
-            None => out.push(c),
-        }
+    /// The same with the notes as they are.
+    fn with_note_column(&self) -> Table {
+        self.with_notes("note", |note| note)
     }
 }
 
-/// What HTML and XML would interpret.
-fn markup(c: char) -> Option<&'static str> {
-    match c {
-        '&' => Some("&amp;"),
-        '<' => Some("&lt;"),
-        '>' => Some("&gt;"),
-        '"' => Some("&quot;"),
-        '\'' => Some("&#39;"),
-        // Not characters of XML.
-        '\u{fffe}' | '\u{ffff}' => Some("\u{fffd}"),
-        _ => None,
-    }
-}
-
-/// Text for HTML and XML, as content or as the value of an attribute.
+/// Text for HTML and XML, as content or as the value of an attribute; control characters are blanks.
 fn escape_markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    escape_into(&mut out, text, markup);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Not characters of XML.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
     out
 }

@@ -101,12 +101,17 @@ fn html_is_as_expected() {
     let expected = "\
 <h1>Results</h1>
 <p>One line and another.</p>
+<div class=\"scroll\" tabindex=\"0\">
 <table>
+<thead>
+<tr><th scope=\"col\">fact</th><th scope=\"col\">value</th></tr>
+</thead>
 <tbody>
-<tr><th scope=\"row\">AUC</th><td>0.958333</td></tr>
-<tr><th scope=\"row\">95 % interval</th><td>[0.842841, 1.000000]</td></tr>
+<tr><td>AUC</td><td>0.958333</td></tr>
+<tr><td>95 % interval</td><td>[0.842841, 1.000000]</td></tr>
 </tbody>
 </table>
+</div>
 <div class=\"scroll\" tabindex=\"0\">
 <table>
 <thead>
@@ -114,9 +119,9 @@ fn html_is_as_expected() {
 <th scope=\"col\">mark</th><th scope=\"col\">note</th></tr>
 </thead>
 <tbody>
-<tr><th scope=\"row\">a9a</th><td>ol-ubauc</td><td class=\"right\"><strong>.9009</strong></td><td>best</td><td></td></tr>
-<tr><th scope=\"row\">a9a</th><td>svm</td><td class=\"right\">–</td><td></td><td>not run</td></tr>
-<tr><th scope=\"row\">日本</th><td>svm</td><td class=\"right\">–</td><td></td><td>not run</td></tr>
+<tr><td>a9a</td><td>ol-ubauc</td><td class=\"right\"><strong>.9009</strong></td><td>best</td><td></td></tr>
+<tr><td>a9a</td><td>svm</td><td class=\"right\">–</td><td></td><td>not run</td></tr>
+<tr><td>日本</td><td>svm</td><td class=\"right\">–</td><td></td><td>not run</td></tr>
 </tbody>
 </table>
 </div>
@@ -153,65 +158,50 @@ fn full_of(text: &str) -> Document {
         .paragraph(own())
         .with(facts)
         .with(table)
-        .with(figure(text, [0.5, 1.5]))
+        .with(Block::Figure(figure(text, [0.5, 1.5])))
+        .with(Block::Figure(bars(text, [0.5, 1.5])))
         .with(Block::Notes(vec![own()]))
         .with(Block::Command(own()))
 }
 
-/// Every kind of chart.
+/// Dots on a linear scale.
 fn figure(text: &str, values: [f64; 2]) -> Figure {
     let own = || text.to_string();
-    let axis = |scale| Axis {
+    let value = PanelValue {
+        value: values[0],
+        interval: Some(values),
         label: own(),
-        scale,
-        ..Axis::default()
     };
-    let curve = |style| Curve {
-        name: format!("{text}{style:?}"),
-        points: vec![values, [values[1], values[0]]],
-        style,
+    let row = PanelRow {
+        description: own(),
+        mark: own(),
+        values: vec![None, Some(value.clone()), Some(value)],
     };
-    let rows = |style, scale| RowChart {
-        names: vec![own(), own(), own()],
-        marks: vec![own()],
-        axis: axis(scale),
-        style,
-        series: [own(), "other".to_string()]
-            .map(|name| Series {
-                name,
-                values: vec![
-                    None,
-                    Some(SeriesValue {
-                        value: values[0],
-                        interval: Some(values),
-                        label: own(),
-                    }),
-                ],
-            })
-            .into(),
-    };
-    let curves = |scale| CurveChart {
-        x: axis(Scale::Linear),
-        y: axis(scale),
-        curves: vec![curve(CurveStyle::Line), curve(CurveStyle::Points)],
-    };
-    let charts = [
-        Chart::Curves(curves(Scale::Linear)),
-        Chart::Rows(rows(RowStyle::Dots, Scale::Linear)),
-        Chart::Rows(rows(RowStyle::BarsFrom(1.0), Scale::Log)),
-        Chart::Curves(curves(Scale::Log)),
-    ];
-    let panel = |chart| Panel {
+    let panel = Panel {
         title: own(),
-        chart,
+        rows: vec![row.clone(), row, PanelRow::default()],
     };
     Figure {
         title: own(),
         alternative: own(),
         file: Some(own()),
-        panels: charts.map(panel).into(),
+        rows: vec![own(), own(), own()],
+        series: vec![own(), own(), own()],
+        axis: Axis {
+            label: own(),
+            ..Axis::default()
+        },
+        panels: vec![panel; 4],
         notes: vec![own()],
     }
+}
+
+/// Bars on a logarithmic scale.
+fn bars(text: &str, values: [f64; 2]) -> Figure {
+    let mut figure = figure(text, values);
+    figure.axis.scale = Scale::Log;
+    figure.axis.bars_from = Some(1.0);
+    figure
 }
 
 /// Follows the tags: names must nest, attributes be quoted, `&` begin an entity.
@@ -319,12 +309,19 @@ fn long_names_are_cut_to_the_page() {
 #[test]
 fn figures_draw_every_value_and_describe_themselves() {
     let drawn = svg::render(&figure("AUC", [0.5, 1.5]));
-    well_formed(drawn.split_once("?>").unwrap().1);
     assert!(drawn.contains("role=\"img\"") && drawn.contains("<desc>AUC</desc>"));
-    // Filled in even series, hollow in odd ones; two points, one value per chart, and one sign in the legend each.
-    assert_eq!(drawn.matches("<polyline").count(), 2);
-    for unwanted in ["NaN", "inf", "None", "width=\"-", "<style", "href"] {
-        assert!(!drawn.contains(unwanted), "{unwanted}");
+    // Four panels of two rows with a value of an odd series and one of an even; one sign of each series in the legend.
+    assert_eq!(drawn.matches("<polygon").count(), 4 * 2 + 1);
+    assert_eq!(drawn.matches("<circle").count(), 4 * 2 + 2);
+    assert_eq!(drawn.matches("<g><title>AUC</title>").count(), 4 * (1 + 2));
+    let bars = svg::render(&bars("AUC", [0.5, 1.5]));
+    assert_eq!(bars.matches("height=\"7.0\"").count(), 4 * 2 * 2 + 3);
+    assert_eq!(bars.matches('–').count(), 4 * 2);
+    for drawn in [drawn, bars] {
+        well_formed(drawn.split_once("?>").unwrap().1);
+        for unwanted in ["NaN", "inf", "None", "width=\"-", "<style", "href"] {
+            assert!(!drawn.contains(unwanted), "{unwanted}");
+        }
     }
 }
 
@@ -358,8 +355,10 @@ proptest! {
 
     #[test]
     fn any_values_are_drawn_inside(a in proptest::num::f64::ANY, b in proptest::num::f64::ANY) {
-        let drawn = svg::render(&figure("x", [a, b]));
-        well_formed(drawn.split_once("?>").unwrap().1);
-        prop_assert!(!drawn.contains("NaN\"") && !drawn.contains("inf\""), "{}", drawn);
+        for figure in [figure("x", [a, b]), bars("x", [a, b])] {
+            let drawn = svg::render(&figure);
+            well_formed(drawn.split_once("?>").unwrap().1);
+            prop_assert!(!drawn.contains("NaN\"") && !drawn.contains("inf\""), "{}", drawn);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{Align, Block, Cell, Column, Document, Facts, Row, Table};
+use super::{Block, Document, Table};
 
 /// Narrower than this a column of words is not cut while another can be.
 const LEAST_WIDTH: usize = 8;
@@ -12,8 +12,8 @@ pub fn render(document: &Document) -> String {
     let width = document.width;
     let title = document.title.iter().map(|title| wrap(title, width));
     let blocks = document.blocks.iter().map(|block| match block {
-        Block::Paragraph(text) => lines_of(text, width),
-        Block::Facts(facts) => facts_lines(facts),
+        Block::Paragraph(text) => text.lines().flat_map(|line| wrap(line, width)).collect(),
+        Block::Facts(facts) => table_lines(&facts.table(["", ""]), None),
         Block::Table(table) => table_lines(table, width),
         Block::Figure(figure) => wrap(&figure.alternative, width),
         Block::Notes(notes) => notes.iter().flat_map(|note| wrap(note, width)).collect(),
@@ -32,31 +32,26 @@ pub fn render(document: &Document) -> String {
     out
 }
 
-fn lines_of(text: &str, width: Option<usize>) -> Vec<String> {
-    text.lines().flat_map(|line| wrap(line, width)).collect()
-}
-
-fn facts_lines(facts: &Facts) -> Vec<String> {
-    let lines = facts.lines.iter();
-    let lines: Vec<[String; 2]> = lines
-        .map(|(name, value)| [one_line(name), one_line(value)])
-        .collect();
-    let names = lines.iter().map(|[name, _]| name.width()).max();
-    let names = names.unwrap_or(0);
-    let aligned = lines
-        .iter()
-        .map(|[name, value]| format!("{}  {value}", padded(name, names, Align::Left)));
-    aligned.collect()
-}
-
 fn table_lines(table: &Table, width: Option<usize>) -> Vec<String> {
-    let (table, footnotes) = numbered_notes(table);
+    // A note that several rows have is printed once.
+    let mut notes: Vec<String> = Vec::new();
+    let table = table.with_notes("", |note| {
+        let known = notes.iter().position(|other| *other == note);
+        let number = known.unwrap_or_else(|| {
+            notes.push(note);
+            notes.len() - 1
+        });
+        format!("[{}]", number + 1)
+    });
     let names = table.columns.iter().map(|column| one_line(&column.name));
     let mut rows: Vec<Vec<String>> = vec![names.collect()];
-    rows.extend(table.rows.iter().map(|row| {
-        let cells = row.cells.iter().map(shown);
-        cells.collect()
-    }));
+    for row in &table.rows {
+        let cells = row.cells.iter().map(|cell| {
+            let mark = if cell.strong { "*" } else { "" };
+            one_line(&format!("{mark}{}", cell.shown()))
+        });
+        rows.push(cells.collect());
+    }
     if table.grouped {
         for i in (2..rows.len()).rev() {
             if rows[i].first() == rows[i - 1].first() {
@@ -68,54 +63,24 @@ fn table_lines(table: &Table, width: Option<usize>) -> Vec<String> {
         rows.remove(0);
     }
     let widths = widths(&table, &rows, width);
-    let mut lines: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let cells = row.iter().zip(&widths).zip(&table.columns);
-            let cells = cells
-                .map(|((cell, &width), column)| padded(&clip(cell, width), width, column.align));
-            cells.collect::<Vec<_>>().join("  ")
-        })
-        .collect();
+    let mut lines: Vec<String> = Vec::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).zip(&table.columns);
+        let cells = cells.map(|((cell, &width), column)| {
+            let cell = clip(cell, width);
+            let blanks = " ".repeat(width.saturating_sub(cell.width()));
+            match column.words {
+                true => cell + &blanks,
+                false => blanks + &cell,
+            }
+        });
+        lines.push(cells.collect::<Vec<_>>().join("  "));
+    }
     lines.extend(table.foot.iter().flat_map(|foot| wrap(foot, width)));
-    for (i, note) in footnotes.iter().enumerate() {
-        let mark = format!("[{}] ", i + 1);
-        let indent = " ".repeat(mark.len());
-        let within = width.map(|width| width.saturating_sub(mark.len()));
-        for (j, line) in wrap(note, within).into_iter().enumerate() {
-            let lead = if j == 0 { &mark } else { &indent };
-            lines.push(format!("{lead}{line}"));
-        }
+    for (i, note) in notes.iter().enumerate() {
+        lines.extend(wrap(&format!("[{}] {note}", i + 1), width));
     }
     lines
-}
-
-/// The table with a last column of footnote marks, and the notes they stand for, each once.
-fn numbered_notes(table: &Table) -> (Table, Vec<String>) {
-    let mut notes: Vec<String> = Vec::new();
-    let mut table = table.clone();
-    if table.rows.iter().all(|row| row.note.is_none()) {
-        return (table, notes);
-    }
-    let (name, align) = (String::new(), Align::Left);
-    table.columns.push(Column { name, align });
-    for Row { cells, note } in &mut table.rows {
-        let mark = note.take().map(|note| {
-            let known = notes.iter().position(|other| *other == note);
-            let number = known.unwrap_or_else(|| {
-                notes.push(note);
-                notes.len() - 1
-            });
-            format!("[{}]", number + 1)
-        });
-        cells.push(mark.unwrap_or_default().into());
-    }
-    (table, notes)
-}
-
-fn shown(cell: &Cell) -> String {
-    let mark = if cell.strong { "*" } else { "" };
-    one_line(&format!("{mark}{}", cell.shown()))
 }
 
 /// The width of every column: that of its widest cell, less where the table would be wider than the page. Columns of
@@ -127,20 +92,12 @@ fn widths(table: &Table, rows: &[Vec<String>], width: Option<usize>) -> Vec<usiz
     let gaps = 2 * widths.len().saturating_sub(1);
     let page = width.unwrap_or(usize::MAX).saturating_sub(gaps);
     while widths.iter().sum::<usize>() > page.max(widths.len()) {
-        let first_cut = |j: usize| table.columns[j].align == Align::Left && widths[j] > LEAST_WIDTH;
+        let first_cut = |j: usize| table.columns[j].words && widths[j] > LEAST_WIDTH;
         let next = (0..widths.len()).max_by_key(|&j| (first_cut(j), widths[j]));
         let Some(next) = next else { break };
         widths[next] -= 1;
     }
     widths
-}
-
-fn padded(text: &str, width: usize, align: Align) -> String {
-    let blanks = " ".repeat(width.saturating_sub(text.width()));
-    match align {
-        Align::Left => format!("{text}{blanks}"),
-        Align::Right => format!("{blanks}{text}"),
-    }
 }
 
 /// Text without control characters: no line ends, and no sequences a terminal would obey.

@@ -2,11 +2,9 @@
 //! to each side, every panel on its own scale.
 
 use ubauc::document::numbers::{short, short_signed, three_digits};
-use ubauc::document::{
-    Axis, Block, Cell, Chart, Figure, Panel, RowChart, Series, SeriesValue, Table,
-};
+use ubauc::document::{Axis, Block, Cell, DASH, Figure, Panel, PanelRow, PanelValue, Table};
 
-use super::{CellView, TableView, View, nothing_yet};
+use super::{CellView, TableView, View};
 
 const LEGEND: &str = "ours, paper: mean±std of the AUC on test data; difference: ours − paper; best: \
                       highest mean of the data set; outside: beyond the paper's mean ± 2 std";
@@ -16,45 +14,31 @@ impl View for TableView {
         &self.title
     }
 
-    fn tables(&self) -> Vec<Block> {
-        if self.cells.is_empty() {
-            return nothing_yet();
-        }
-        let mut details = details();
-        for cell in self.datasets.iter().flat_map(|dataset| self.row(dataset)) {
-            cell.add_to(&mut details);
-        }
-        let overview = "Mean±std of our AUC on test data; the highest of each data set is set off; ! marks what lies \
+    /// In a terminal without the overview, and a data set without any result of ours is one line.
+    fn tables(&self, narrow: bool) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        if !narrow {
+            let what = "Mean±std of our AUC on test data; the highest of each data set is set off; ! marks what lies \
                         outside the paper's mean ± 2 std.";
-        vec![
-            self.overview().into(),
-            Block::Paragraph(overview.to_string()),
-            details.into(),
-            Block::Paragraph(LEGEND.to_string()),
-        ]
-    }
-
-    /// Without the overview; a data set without any result of ours is one line.
-    fn narrow_tables(&self) -> Vec<Block> {
-        if self.cells.is_empty() {
-            return nothing_yet();
+            blocks = vec![self.overview().into(), Block::Paragraph(what.to_string())];
         }
-        let mut details = details();
+        let head = "data set,algorithm,ours,paper,difference,runs,seconds,mark";
+        let mut details = Table::new(head.split(',')).left(&[1, 7]);
+        details.grouped = true;
         for dataset in &self.datasets {
-            let first = self.row(dataset).next();
-            let note = first.and_then(|cell| cell.note.clone());
-            if self
-                .row(dataset)
-                .all(|cell| cell.mean.is_none() && cell.note == note)
-            {
+            let mut cells = self.row(dataset);
+            let note = cells.next().and_then(|cell| cell.note.clone());
+            let empty = |cell: &CellView| cell.mean.is_none() && cell.note == note;
+            if narrow && self.row(dataset).all(empty) {
                 let mut cells = vec![Cell::default(); details.columns.len()];
                 cells[0] = dataset.as_str().into();
                 details.row(cells).note = note;
-                continue;
+            } else {
+                self.row(dataset).for_each(|cell| cell.add_to(&mut details));
             }
-            self.row(dataset).for_each(|cell| cell.add_to(&mut details));
         }
-        vec![details.into(), Block::Paragraph(LEGEND.to_string())]
+        blocks.extend([details.into(), Block::Paragraph(LEGEND.to_string())]);
+        blocks
     }
 
     fn notes(&self) -> &[String] {
@@ -103,6 +87,15 @@ impl View for TableView {
                 self.title
             ),
             file: None,
+            rows: self.columns.clone(),
+            series: ["ours, mean ± 2 std", "the paper, mean ± 2 std"]
+                .map(str::to_string)
+                .into(),
+            axis: Axis {
+                label: "AUC".to_string(),
+                limits: Some([0.0, 1.0]),
+                ..Axis::default()
+            },
             panels: panels.collect(),
             notes: notes.collect(),
         })
@@ -128,73 +121,13 @@ impl TableView {
     }
 
     fn panel(&self, dataset: &str) -> Panel {
-        let of = |column: &String| self.cell(dataset, column);
-        let value = |mean: f64, std: Option<f64>| {
-            let spread = 2.0 * std.unwrap_or(0.0);
-            Some(SeriesValue {
-                value: mean,
-                interval: Some([mean - spread, mean + spread]),
-                label: mean_std(Some(mean), std)?,
-            })
-        };
-        let ours = |column| of(column).and_then(|cell| value(cell.mean?, cell.std));
-        let paper = |column| {
-            of(column)?
-                .paper
-                .and_then(|[mean, std]| value(mean, Some(std)))
-        };
-        let mark = |column| match of(column) {
-            None => "",
-            Some(CellView { mean: None, .. }) => "–",
-            Some(cell) => match (cell.best, cell.outside) {
-                (true, true) => "*!",
-                (true, false) => "*",
-                (false, true) => "!",
-                (false, false) => "",
-            },
-        };
-        let columns = self.columns.iter();
-        let axis = Axis {
-            label: "AUC".to_string(),
-            limits: Some([0.0, 1.0]),
-            ..Axis::default()
-        };
+        let cells = self.columns.iter().map(|column| self.cell(dataset, column));
+        let rows = cells.map(|cell| cell.map(CellView::panel_row).unwrap_or_default());
         Panel {
             title: dataset.to_string(),
-            chart: Chart::Rows(RowChart {
-                names: self.columns.clone(),
-                marks: columns.clone().map(|c| mark(c).to_string()).collect(),
-                axis,
-                series: vec![
-                    Series {
-                        name: "ours, mean ± 2 std".to_string(),
-                        values: columns.clone().map(ours).collect(),
-                    },
-                    Series {
-                        name: "the paper, mean ± 2 std".to_string(),
-                        values: columns.map(paper).collect(),
-                    },
-                ],
-                ..RowChart::default()
-            }),
+            rows: rows.collect(),
         }
     }
-}
-
-fn details() -> Table {
-    let head = [
-        "data set",
-        "algorithm",
-        "ours",
-        "paper",
-        "difference",
-        "runs",
-        "seconds",
-        "mark",
-    ];
-    let mut table = Table::new(head).left(&[1, 7]);
-    table.grouped = true;
-    table
 }
 
 impl CellView {
@@ -219,6 +152,41 @@ impl CellView {
             ])
             .note
             .clone_from(&self.note);
+    }
+
+    fn panel_row(&self) -> PanelRow {
+        let or_dash = |text: Option<String>| text.unwrap_or(DASH.to_string());
+        let mut description = format!(
+            "{}, {}: ours {} ({} runs), paper {}, difference {}",
+            self.dataset,
+            self.column,
+            or_dash(mean_std(self.mean, self.std)),
+            self.runs_text(),
+            or_dash(self.paper_text()),
+            or_dash(self.difference.map(short_signed)),
+        );
+        let parameters = self.parameters.iter().map(|(k, v)| format!("; {k} {v}"));
+        let note = self.note.iter().map(|note| format!("; {note}"));
+        description.extend(parameters.chain(note));
+        let mark = match (self.mean, self.best, self.outside) {
+            (None, ..) => DASH,
+            (_, true, true) => "*!",
+            (_, true, false) => "*",
+            (_, false, true) => "!",
+            (_, false, false) => "",
+        };
+        let value = |mean: f64, std: f64| PanelValue {
+            value: mean,
+            interval: Some([mean - 2.0 * std, mean + 2.0 * std]),
+            label: String::new(),
+        };
+        let ours = self.mean.map(|mean| value(mean, self.std.unwrap_or(0.0)));
+        let paper = self.paper.map(|[mean, std]| value(mean, std));
+        PanelRow {
+            description,
+            mark: mark.to_string(),
+            values: vec![ours, paper],
+        }
     }
 
     fn paper_text(&self) -> Option<String> {

@@ -3,17 +3,14 @@
 use ubauc::document::numbers::thousands;
 use ubauc::document::{Block, Cell, Figure, Table};
 
-use super::{SizeTableView, View, nothing_yet};
+use super::{SizeTableView, View};
 
 impl View for SizeTableView {
     fn title(&self) -> &str {
         &self.title
     }
 
-    fn tables(&self) -> Vec<Block> {
-        if self.sizes.is_empty() {
-            return nothing_yet();
-        }
+    fn tables(&self, _narrow: bool) -> Vec<Block> {
         let head = [
             "data set",
             "train",

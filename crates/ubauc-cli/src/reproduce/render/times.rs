@@ -1,21 +1,16 @@
 //! Times by data set and online algorithm: multiples of ol-ubauc's, then seconds; drawn as bars on a logarithmic scale.
 
 use ubauc::document::numbers::three_digits;
-use ubauc::document::{
-    Axis, Block, Cell, Chart, Figure, Panel, RowChart, RowStyle, Scale, Series, SeriesValue, Table,
-};
+use ubauc::document::{Axis, Block, Cell, DASH, Figure, Panel, PanelRow, PanelValue, Scale, Table};
 
-use super::{REFERENCE, TimeTableView, TimeView, View, nothing_yet};
+use super::{REFERENCE, TimeTableView, TimeView, View};
 
 impl View for TimeTableView {
     fn title(&self) -> &str {
         &self.title
     }
 
-    fn tables(&self) -> Vec<Block> {
-        if self.times.is_empty() {
-            return nothing_yet();
-        }
+    fn tables(&self, _narrow: bool) -> Vec<Block> {
         let head = [
             "data set",
             "algorithm",
@@ -89,7 +84,7 @@ impl View for TimeTableView {
 
     /// Two panels per data set.
     fn figure(&self) -> Option<Figure> {
-        let rows = self.datasets.chunks(3).flat_map(|sets| {
+        let panels = self.datasets.chunks(3).flat_map(|sets| {
             let both = [What::Pass, What::Total].into_iter();
             both.flat_map(move |what| sets.iter().map(move |set| (set, what)))
         });
@@ -101,7 +96,20 @@ impl View for TimeTableView {
                 self.title
             ),
             file: None,
-            panels: rows.map(|(set, what)| self.panel(set, what)).collect(),
+            rows: self.columns.clone(),
+            series: vec![
+                format!("ours, as a multiple of {REFERENCE}'s time"),
+                "the paper's".to_string(),
+            ],
+            axis: Axis {
+                label: format!("times {REFERENCE}'s"),
+                scale: Scale::Log,
+                bars_from: Some(1.0),
+                // At least half a decade.
+                include: Some(10f64.sqrt()),
+                limits: None,
+            },
+            panels: panels.map(|(set, what)| self.panel(set, what)).collect(),
             notes: self.notes.clone(),
         })
     }
@@ -109,41 +117,11 @@ impl View for TimeTableView {
 
 impl TimeTableView {
     fn panel(&self, dataset: &str, what: What) -> Panel {
-        let values = |source: usize| {
-            let value = |column: &String| {
-                let [_, ratio] = what.of(self.time(dataset, column)?)[source];
-                Some(SeriesValue {
-                    value: ratio?,
-                    interval: None,
-                    label: multiple(ratio?),
-                })
-            };
-            self.columns.iter().map(value).collect()
-        };
+        let row = |column: &String| self.time(dataset, column).map(|time| what.row(time));
+        let rows = self.columns.iter().map(row).map(Option::unwrap_or_default);
         Panel {
             title: format!("{dataset}, {}", what.name()),
-            chart: Chart::Rows(RowChart {
-                names: self.columns.clone(),
-                marks: Vec::new(),
-                axis: Axis {
-                    label: format!("times {REFERENCE}'s"),
-                    scale: Scale::Log,
-                    // At least half a decade.
-                    include: vec![1.0, 10f64.sqrt()],
-                    limits: None,
-                },
-                style: RowStyle::BarsFrom(1.0),
-                series: vec![
-                    Series {
-                        name: format!("ours, as a multiple of {REFERENCE}'s time"),
-                        values: values(0),
-                    },
-                    Series {
-                        name: "the paper's".to_string(),
-                        values: values(1),
-                    },
-                ],
-            }),
+            rows: rows.collect(),
         }
     }
 }
@@ -168,6 +146,36 @@ impl What {
                 [time.seconds_to_still, ratios.total],
                 [time.paper_total, ratios.paper_total],
             ],
+        }
+    }
+
+    fn row(self, time: &TimeView) -> PanelRow {
+        let sources = self.of(time);
+        let [ours, paper] = sources.map(|[seconds, ratio]| {
+            let [ratio, seconds] = [ratio.map(multiple), seconds.map(three_digits)];
+            let [ratio, seconds] = [ratio, seconds].map(|text| text.unwrap_or(DASH.to_string()));
+            format!("{ratio} ({seconds} s)")
+        });
+        let (dataset, column, name) = (&time.dataset, &time.column, self.name());
+        let mut description = format!("{dataset}, {column}, {name}: ours {ours}, paper {paper}");
+        if let What::Total = self {
+            let passes = time
+                .passes_to_still
+                .map(|passes| format!("; {passes} passes"));
+            let stopped = time.stopped.iter().map(|stopped| format!("; {stopped}"));
+            description.extend(passes.into_iter().chain(stopped));
+        }
+        let value = |[_, ratio]: [Option<f64>; 2]| {
+            Some(PanelValue {
+                value: ratio?,
+                interval: None,
+                label: multiple(ratio?),
+            })
+        };
+        PanelRow {
+            description,
+            mark: String::new(),
+            values: sources.map(value).into(),
         }
     }
 
