@@ -36,9 +36,9 @@ pub(super) trait View: Serialize {
         blocks.extend(figure.map(Block::Figure));
         blocks.push(Block::Notes(self.notes().to_vec()));
         Document {
+            title: Some(self.title().to_string()),
             width: narrow.then_some(WIDTH),
             blocks,
-            ..Document::titled(self.title())
         }
     }
 

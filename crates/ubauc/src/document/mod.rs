@@ -48,14 +48,6 @@ pub enum Block {
 }
 
 impl Document {
-    /// An empty document with a title.
-    pub fn titled(title: impl Into<String>) -> Document {
-        Document {
-            title: Some(title.into()),
-            ..Document::default()
-        }
-    }
-
     /// Adds a block.
     #[must_use]
     pub fn with(mut self, block: impl Into<Block>) -> Document {

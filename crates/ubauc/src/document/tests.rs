@@ -8,6 +8,13 @@ use super::*;
 /// Text that would break any format that does not escape it.
 const ODD: &str = "a<b>&\"c'|*_`[x](y)\u{1b}[31m<script>alert(1)</script>";
 
+fn titled(title: &str) -> Document {
+    Document {
+        title: Some(title.to_string()),
+        ..Document::default()
+    }
+}
+
 fn sample() -> Document {
     let mut facts = Facts::default();
     facts.add("AUC", "0.958333");
@@ -27,7 +34,7 @@ fn sample() -> Document {
         .row([Cell::from("日本"), "svm".into(), Cell::exact(f64::NAN)])
         .note = Some("not run".to_string());
     table.foot = Some("… 2 more".to_string());
-    Document::titled("Results")
+    titled("Results")
         .paragraph("One line\nand another.")
         .with(facts)
         .with(table)
@@ -154,7 +161,7 @@ fn full_of(text: &str) -> Document {
     table.row([own(), own()]).note = Some(own());
     table.row([Cell::from(own()).strong_if(true)]);
     table.foot = Some(own());
-    Document::titled(own())
+    titled(text)
         .paragraph(own())
         .with(facts)
         .with(table)

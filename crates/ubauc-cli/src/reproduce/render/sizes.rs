@@ -11,16 +11,8 @@ impl View for SizeTableView {
     }
 
     fn tables(&self, _narrow: bool) -> Vec<Block> {
-        let head = [
-            "data set",
-            "train",
-            "test",
-            "dim",
-            "paper: train",
-            "test",
-            "dim",
-        ];
-        let mut table = Table::new(head);
+        let head = "data set|train|test|dim|paper: train|test|dim";
+        let mut table = Table::new(head.split('|'));
         for size in &self.sizes {
             let paper = size.paper.map_or([None; 3], |paper| paper.map(Some));
             let mark = |(ours, paper): (Option<u64>, Option<u64>)| match (ours, paper) {

@@ -11,26 +11,10 @@ impl View for TimeTableView {
     }
 
     fn tables(&self, _narrow: bool) -> Vec<Block> {
-        let head = [
-            "data set",
-            "algorithm",
-            "pass",
-            "paper",
-            "until still",
-            "paper",
-        ];
-        let mut ratios = Table::new(head).left(&[1]);
-        let head = [
-            "data set",
-            "algorithm",
-            "pass, s",
-            "paper, s",
-            "until still, s",
-            "paper, s",
-            "passes",
-            "stopped",
-        ];
-        let mut seconds = Table::new(head).left(&[1, 7]);
+        let head = "data set|algorithm|pass|paper|until still|paper";
+        let mut ratios = Table::new(head.split('|')).left(&[1]);
+        let head = "data set|algorithm|pass, s|paper, s|until still, s|paper, s|passes|stopped";
+        let mut seconds = Table::new(head.split('|')).left(&[1, 7]);
         (ratios.grouped, seconds.grouped) = (true, true);
         for time in self.datasets.iter().flat_map(|dataset| self.row(dataset)) {
             let names = [&time.dataset, &time.column].map(|name| Cell::from(name.as_str()));
