@@ -26,7 +26,7 @@ def peak():
 
 # Once on few examples: libraries load what they load at first use.
 small = np.random.default_rng(0).normal(size=(1000, 10))
-UBAUCClassifier(beta=0.5, gamma=1e-4).fit(small, small[:, 0] > 1)
+UBAUCClassifier(beta=0.5, gamma=1e-4, fit_intercept=False).fit(small, small[:, 0] > 1)
 rows = int(sys.argv[1])
 X = np.empty((rows, 100))
 random = np.random.default_rng(1)
@@ -36,7 +36,7 @@ for i in range(0, rows, 10000):
     X[i : i + len(part)] = part
     y[i : i + len(part)] = part[:, 0] + random.normal(size=len(part)) > 2
 before = peak()
-UBAUCClassifier(beta=0.5, gamma=1e-4, n_jobs=-1).fit(X, y)
+UBAUCClassifier(beta=0.5, gamma=1e-4, fit_intercept=False, n_jobs=-1).fit(X, y)
 print(json.dumps({"bytes": X.nbytes, "added": peak() - before}))
 """
 
@@ -52,7 +52,7 @@ def _fit():
     path = CACHE / "fit.svm"
     path.write_bytes(text)
     X, y = ubauc.load_svmlight(path)
-    clf = ubauc.UBAUCClassifier(beta=0.5, gamma=1e-4)
+    clf = ubauc.UBAUCClassifier(beta=0.5, gamma=1e-4, fit_intercept=False)
     rust = here = np.inf
     for _ in range(3):
         of_library = measure("fit", path, "-", 0.5, 1e-4, 1e-6, 15, threads=1)

@@ -31,7 +31,7 @@ def objective(X, y, w, threshold, beta, gamma):
 
 def test_the_certificate_is_what_it_says(dense):
     X, y = dense
-    clf = UBAUCClassifier(**FIXED).fit(X, y)
+    clf = UBAUCClassifier(**FIXED, fit_intercept=False).fit(X, y)
     P = objective(X, y, clf.coef_[0], clf.threshold_[0], 0.5, 1e-3)
     assert clf.objective_ == pytest.approx(P, rel=1e-12)
     assert clf.gap_ == pytest.approx((P - clf.dual_objective_) / P, abs=1e-12)
@@ -45,12 +45,14 @@ def test_the_certificate_is_what_it_says(dense):
     assert clf.n_iter_ == clf.trace_["step"][-1]
 
 
-def test_large_beta_is_ridge_regression(dense):
+@pytest.mark.parametrize("intercept", [False, True])
+def test_large_beta_is_ridge_regression(dense, intercept):
     X, y = dense
-    clf = UBAUCClassifier(beta=1e6, gamma=1e6 * 0.1, tol=1e-9).fit(X, y)
-    ridge = Ridge(alpha=0.1 * len(y), fit_intercept=False).fit(X, y)
+    clf = UBAUCClassifier(beta=1e6, gamma=1e6 * 0.1, tol=1e-9, fit_intercept=intercept).fit(X, y)
+    ridge = Ridge(alpha=0.1 * len(y), fit_intercept=intercept).fit(X, y)
     # The hinge is a millionth of the least squares.
     np.testing.assert_allclose(clf.coef_[0], ridge.coef_, atol=1e-5)
+    assert clf.offset_[0] == pytest.approx(ridge.intercept_, abs=1e-5)
 
 
 def test_online_approaches_the_proved_minimum(dense):

@@ -1,6 +1,7 @@
 """The same numbers as the program, to the last bit, and the same model file, to the last byte."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -182,7 +183,10 @@ def test_files_that_are_no_models(tmp_path, dense):
     clf = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, y)
     model = tmp_path / "model.json"
     clf.save(model)
-    model.write_text(model.read_text().replace('"threshold": ', '"threshold": 1'))
+    written = model.read_text()
+    damaged = re.sub(r'"threshold": (-?)', r'"threshold": \g<1>1', written)
+    assert damaged != written
+    model.write_text(damaged)
     with pytest.raises(ValueError, match="checksum"):
         UBAUCClassifier.load(model)
     with pytest.raises(OSError):

@@ -632,8 +632,10 @@ def test_the_first_step_is_tried_on_rows_with_a_say():
     params = {**params, "least_squares": "plain", "progress": None}
     steps = {**online_steps(estimator), "average": None}
 
-    def first_step(chosen):
-        part = _data.of_arrays(X[chosen], y[chosen], None, "rows")
-        return _online.first_step(part, 0, Task(5, (0, 1)), params, steps, 0)
-
-    assert first_step(y >= 0) == first_step(y < 2)
+    part = _data.of_arrays(X, y, None, "rows")
+    found = _online.first_step(part, 0, Task(5, (0, 1)), params, steps, 0)
+    order = np.random.default_rng([0, 0, 0]).permutation(len(y))
+    order = order[y[order] < 2]
+    learner = _core.Learner(params, steps)
+    learner.find_eta0(X[order], y[order] == 1)
+    assert found == learner.eta0

@@ -46,6 +46,19 @@ impl Learner {
         Ok(())
     }
 
+    /// Centres features at means from elsewhere: their sums over so many examples, and how often they were not 0.
+    fn start_means(
+        &mut self,
+        examples: u64,
+        sum: PyReadonlyArray1<'_, f64>,
+        count: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let means = self
+            .0
+            .start_means(examples, sum.as_slice()?, count.as_slice()?);
+        Ok(means.map_err(Refused::from)?)
+    }
+
     /// As if so many steps were made before: the next ones are that much smaller.
     fn take_steps(&mut self, steps: u64) {
         self.0.set_steps(steps);

@@ -96,6 +96,32 @@ impl Part {
         Ok(Part { rows })
     }
 
+    /// Of the rows of a weight above 0: how many, the sum of each feature, and how often it is not 0.
+    fn moments<'py>(
+        &self,
+        py: Python<'py>,
+        weights: Option<Numbers<'py>>,
+    ) -> PyResult<(u64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u64>>)> {
+        let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+        let rows = &*self.rows;
+        if weights.is_some_and(|weights| weights.len() != rows.len()) {
+            return Err(PyValueError::new_err("the weights do not fit the rows"));
+        }
+        let (examples, sum, count) = detached(py, 1, || {
+            let (mut sum, mut count) = (vec![0.0; rows.cols()], vec![0; rows.cols()]);
+            let mut examples = 0;
+            for i in (0..rows.len()).filter(|&i| weights.is_none_or(|weights| weights[i] > 0.0)) {
+                examples += 1;
+                for (j, x) in rows.row(i).entries().filter(|entry| entry.1 != 0.0) {
+                    sum[j] += x;
+                    count[j] += 1;
+                }
+            }
+            Ok((examples, sum, count))
+        })?;
+        Ok((examples, sum.into_pyarray(py), count.into_pyarray(py)))
+    }
+
     /// w·x + b of every row.
     fn scores<'py>(
         &self,

@@ -86,6 +86,7 @@ fn main() {
                 beta: beta.parse().unwrap(),
                 gamma: gamma.parse().unwrap(),
                 tolerance: tolerance.parse().unwrap(),
+                intercept: false,
                 ..Default::default()
             };
             let (times, found) = timed(repeats, || fit(&data, &Given::default(), &params).unwrap());
@@ -120,6 +121,7 @@ fn main() {
             let input = data.rows().stored() * 12 + data.rows().len() * 8;
             let params = BaUbaucParams {
                 tolerance: tolerance.parse().unwrap(),
+                intercept: false,
                 ..Default::default()
             };
             let (times, found) = timed("1", || fit(&data, &Given::default(), &params).unwrap());
@@ -131,6 +133,7 @@ fn main() {
             let data = dataset(file, "-");
             let params = TuneParams {
                 held_out: 0.0,
+                intercept: false,
                 ..Default::default()
             };
             let (times, found) = timed(repeats, || tune(&data, None, &params, None).unwrap());
@@ -167,6 +170,7 @@ fn main() {
 fn online(data: &Dataset, passes: &str, average: Option<u64>) -> (Vec<f64>, f64) {
     let params = OlUbaucParams {
         average,
+        intercept: false,
         ..Default::default()
     };
     let mut run = Run::new(data, &<_>::default(), &params, Some(0)).unwrap();

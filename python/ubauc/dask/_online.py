@@ -1,9 +1,10 @@
 """Local SGD with averaging: the online learner on every partition, its weights averaged per epoch.
 
 Each epoch every partition is learned from the same weights, in an order of its own, and the results
-are averaged by the number of examples with a weight. A partition of one class only is learned like
-any other. It has no certificate of its own: the batch solver's look at its weights gives one, and
-starts from them if asked to.
+are averaged by the number of examples with a weight. Features are centred at their means over all
+partitions: at those of a partition of one class only, nothing would tell its class. It has no
+certificate of its own: the batch solver's look at its weights gives one, and starts from them if
+asked to.
 
 Zinkevich et al., NIPS 2010 (one averaging); Stich, ICLR 2019 (one each epoch).
 """
@@ -24,13 +25,20 @@ def first_step(partition, number, task, params, steps, seed):
     return learner.eta0
 
 
-def epoch(partition, number, task, params, steps, state, turn, seed):
+def moments(partition, number, task):
+    """How many examples count, the sum of each feature, and how often it is not 0."""
+    return partition.part.moments(task.learned(partition, number)[1])
+
+
+def epoch(partition, number, task, params, steps, means, state, turn, seed):
     """One pass over a partition from weights, intercept and threshold; how many counted."""
     positive, weights = task.learned(partition, number)
     counted = positive.size if weights is None else int((weights > 0).sum())
     w, intercept, threshold, done = state
     order = np.random.default_rng([seed, turn, number]).permutation(positive.size)
     learner = _core.Learner(params, steps)
+    if means is not None:
+        learner.start_means(*means)
     learner.start_from(np.require(w, np.float64, ["C", "ALIGNED"]), intercept, threshold)
     learner.take_steps(done)
     _core.learn_part(learner, partition.part, positive, weights, order)
@@ -53,6 +61,10 @@ def learn(cluster, task, params, steps, epochs, check):
         both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))[:1]
         found = partitions.each("eta0", first_step, both.tolist(), **told) if both.size else [1.0]
         told["steps"] = {**steps, "eta0": found[0]}
+    told["means"] = None
+    if params["intercept"]:
+        examples, sums, counts = zip(*partitions.each("moments", moments, task=task), strict=True)
+        told["means"] = sum(examples), sum(sums), sum(counts)
     state = (np.zeros(task.cols), 0.0, 0.0, 0)
     for turn in range(epochs):
         check()

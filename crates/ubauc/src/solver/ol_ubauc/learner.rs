@@ -59,6 +59,23 @@ impl Learner {
         Ok(learner)
     }
 
+    /// Takes the means of features from elsewhere, in the place of those so far: over `examples` examples, the sum of each
+    /// feature and how often it was not 0. A learner of one part of the data is centred like those of the others with it.
+    /// Ignored without an intercept.
+    pub fn start_means(&mut self, examples: u64, sum: &[f64], count: &[u64]) -> Result<()> {
+        let cols = sum.len().min(count.len());
+        self.make_room(cols)?;
+        if let Some(means) = &mut self.means {
+            means.examples = examples;
+            means.sum.fill(0.0);
+            means.count.fill(0);
+            means.sum[..cols].copy_from_slice(&sum[..cols]);
+            means.count[..cols].copy_from_slice(&count[..cols]);
+            means.select(&mut self.iterate, self.sizes.as_mut(), raw_weight);
+        }
+        Ok(())
+    }
+
     /// Starts from a model: its weights for raw features, its intercept and its λ. Averages begin anew; the steps,
     /// the examples and the means so far stay counted. Without an intercept among the parameters `intercept` is left at
     /// its value.
