@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::output::Output;
+use crate::output::{Format, Output};
 use crate::{bound, compare, data, demo, evaluate, learn, predict, reproduce, train, tune};
 
 /// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
@@ -32,6 +32,12 @@ pub(crate) struct Common {
     /// One JSON object on standard output, nothing else there
     #[arg(long, global = true)]
     json: bool,
+    /// The report as Markdown
+    #[arg(long, global = true, conflicts_with = "json")]
+    markdown: bool,
+    /// The report as a page of HTML that needs no other file
+    #[arg(long, global = true, conflicts_with_all = ["json", "markdown"])]
+    html: bool,
     /// No progress, notes or warnings on standard error
     #[arg(long, short, global = true)]
     quiet: bool,
@@ -50,10 +56,14 @@ impl Common {
     }
 
     pub(crate) fn output(&self) -> Output {
-        Output {
-            json: self.json,
-            quiet: self.quiet,
-        }
+        let format = match (self.json, self.markdown, self.html) {
+            (true, ..) => Format::Json,
+            (_, true, _) => Format::Markdown,
+            (.., true) => Format::Html,
+            (false, false, false) => Format::Text,
+        };
+        let quiet = self.quiet;
+        Output { format, quiet }
     }
 }
 

@@ -1,14 +1,14 @@
 //! `ubauc bound`: the univariate bound of AUC risk, and what it says of the scores.
 
-use std::fmt;
-
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
+use ubauc::document::numbers::{interval, number, thousands};
+use ubauc::document::{Document, Facts};
 use ubauc::objective::univariate::{self, Bound};
 
 use crate::input::{FileArg, ScoreArgs, Scores};
-use crate::output::{Facts, Output, interval, number, thousands};
+use crate::output::{self, Output};
 
 /// What was typed after `ubauc bound`.
 #[derive(Debug, Args)]
@@ -38,8 +38,8 @@ pub(crate) struct Report {
     pub(crate) bound: Bound,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for Report {
+    fn document(&self) -> Document {
         let b = &self.bound;
         let mut facts = Facts::default();
         facts.add("AUC risk", number(b.auc_risk));
@@ -83,6 +83,6 @@ impl fmt::Display for Report {
         );
         facts.add("positive", thousands(b.n_pos as u64));
         facts.add("negative", thousands(b.n_neg as u64));
-        write!(f, "{facts}")
+        facts.into()
     }
 }

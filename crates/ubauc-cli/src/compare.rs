@@ -1,16 +1,17 @@
 //! `ubauc compare`: scorers of the same examples, tested in pairs.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
+use ubauc::document::numbers::{interval, number, p_value};
+use ubauc::document::{Document, Table};
 use ubauc::metrics::{Auc, PairedTest, compare_many};
 
 use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
-use crate::output::{Output, Table, interval, number, p_value};
+use crate::output::{self, Output};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc compare`.
@@ -184,17 +185,16 @@ struct Test {
     p_holm: Option<f64>,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::head(["scorer", "AUC", "95 % interval"]);
+impl output::Report for Report {
+    fn document(&self) -> Document {
+        let mut scorers = Table::new(["scorer", "AUC", "95 % interval"]);
         for Scorer { name, auc } in &self.scorers {
-            table.row([name.clone(), number(auc.auc), interval(auc.ci95)]);
+            scorers.row([name.clone(), number(auc.auc), interval(auc.ci95)]);
         }
-        writeln!(f, "{table}")?;
         let head = ["pair", "difference", "95 % interval", "z", "p", "p (Holm)"];
-        let mut table = Table::head(head);
+        let mut tests = Table::new(head);
         for Test { a, b, test, p_holm } in &self.tests {
-            table.row([
+            tests.row([
                 format!("{a} - {b}"),
                 number(test.difference),
                 interval(test.ci95),
@@ -203,6 +203,6 @@ impl fmt::Display for Report {
                 p_value(*p_holm),
             ]);
         }
-        write!(f, "{table}")
+        Document::default().with(scorers).with(tests)
     }
 }

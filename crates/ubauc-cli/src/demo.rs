@@ -1,7 +1,5 @@
 //! `ubauc demo`: the main job on imbalanced data made up on the spot.
 
-use std::fmt;
-
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
@@ -10,12 +8,14 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Rows};
+use ubauc::document::numbers::thousands;
+use ubauc::document::{Document, Facts};
 use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::objective::univariate;
 
 use crate::algorithm::fit;
-use crate::output::{Facts, Output, thousands};
+use crate::output::{self, Output};
 use crate::{bound, compare, evaluate};
 
 /// What was typed after `ubauc demo`.
@@ -111,20 +111,20 @@ struct Certificate {
     stop: &'static str,
 }
 
-impl fmt::Display for Certificate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Certificate {
+    fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         facts.add("objective", format!("{:.9}", self.objective));
         if let (Some(dual), Some(gap)) = (self.dual, self.gap) {
             facts.add("lower bound", format!("{dual:.9}"));
-            facts.add("gap", format!("proved to within {gap:.1e}"));
+            facts.add("gap", format!("certified to within {gap:.1e}"));
         }
         let steps = self.newton.unwrap_or(0);
         facts.add(
             "stopped",
             format!("{} after {steps} Newton steps", self.stop),
         );
-        write!(f, "{facts}")
+        facts
     }
 }
 
@@ -140,43 +140,30 @@ struct Report {
     compare: compare::Report,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for Report {
+    fn document(&self) -> Document {
         let rows = thousands(self.rows);
-        writeln!(
-            f,
-            "{rows} examples to learn from and {rows} to judge by, {} features, {} %",
-            self.dim,
-            100.0 * self.positive_share
-        )?;
-        writeln!(
-            f,
-            "positive; the best possible scorer has AUC {}.\n",
-            self.best_auc
-        )?;
-        writeln!(
-            f,
-            "Learn a scorer, with a proof.  (ubauc train train.svm --beta {} --gamma {})\n\n{}",
-            self.train.beta, self.train.gamma, self.train
-        )?;
-        writeln!(
-            f,
-            "How good is it?  (ubauc evaluate --model model.json test.svm)\n\n{}",
-            self.evaluate
-        )?;
-        writeln!(
-            f,
-            "Is it better than logistic regression?  (ubauc compare --model a.json --model b.json test.svm)\n\n{}",
-            self.compare
-        )?;
-        writeln!(
-            f,
-            "What does the univariate bound say?  (ubauc bound scores.csv)\n\n{}",
-            self.bound
-        )?;
-        writeln!(
-            f,
-            "Next: ubauc train FILE --model model.json, with your own data."
-        )
+        let share = 100.0 * self.positive_share;
+        let (dim, best) = (self.dim, self.best_auc);
+        let Certificate { beta, gamma, .. } = self.train;
+        Document::default()
+            .paragraph(format!(
+                "{rows} examples to learn from and {rows} to judge by, {dim} features, {share} %\n\
+                 positive; the best possible scorer has AUC {best}."
+            ))
+            .paragraph(format!(
+                "Learn a scorer, with a certificate.  (ubauc train train.svm --beta {beta} --gamma {gamma})"
+            ))
+            .with(self.train.facts())
+            .paragraph("How good is it?  (ubauc evaluate --model model.json test.svm)")
+            .include(self.evaluate.document())
+            .paragraph(
+                "Is it better than logistic regression?  \
+                 (ubauc compare --model a.json --model b.json test.svm)",
+            )
+            .include(self.compare.document())
+            .paragraph("What does the univariate bound say?  (ubauc bound scores.csv)")
+            .include(self.bound.document())
+            .paragraph("Next: ubauc train FILE --model model.json, with your own data.")
     }
 }

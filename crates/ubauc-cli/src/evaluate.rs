@@ -1,6 +1,5 @@
 //! `ubauc evaluate`: AUC of a file of labels and scores, or of a model, with its statistics.
 
-use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,13 +7,15 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::document::numbers::{interval, number, thousands};
+use ubauc::document::{Document, Facts, Table};
 use ubauc::metrics::{
     Auc, HandTill, PartialAuc, RocPart, WeightedAuc, auc, hand_till, roc_curve, weighted_auc,
 };
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
-use crate::output::{Facts, Output, Table, interval, number, thousands};
+use crate::output::{self, Output};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc evaluate`.
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
         return output.report(&multiclass(args, path, output)?);
     }
     let roc_to_stdout = args.roc.as_deref().is_some_and(is_stdout);
-    if roc_to_stdout && output.json {
+    if roc_to_stdout && output.json() {
         let what = "--json and --roc - both write to standard output; name a file for the curve";
         return Err(WrongUsage(what.to_string()).into());
     }
@@ -113,7 +114,7 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
         classes: names,
     };
     if roc_to_stdout {
-        output.note(report.to_string().trim_end());
+        output.report_aside(&report);
         return Ok(());
     }
     output.report(&report)
@@ -154,8 +155,8 @@ pub(crate) struct Report {
     pub(crate) classes: [String; 2],
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for Report {
+    fn document(&self) -> Document {
         let Auc {
             auc,
             variance,
@@ -199,7 +200,7 @@ impl fmt::Display for Report {
                 format!("{range}: area {raw}, standardised {standardised}"),
             );
         }
-        write!(f, "{facts}")
+        facts.into()
     }
 }
 
@@ -210,8 +211,8 @@ struct WeightedReport {
     classes: [String; 2],
 }
 
-impl fmt::Display for WeightedReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for WeightedReport {
+    fn document(&self) -> Document {
         let WeightedAuc {
             auc,
             variance,
@@ -235,7 +236,7 @@ impl fmt::Display for WeightedReport {
         facts.add("standard error", number(variance.sqrt()));
         facts.add("positive", side(*n_pos, *weight_pos, positive));
         facts.add("negative", side(*n_neg, *weight_neg, negative));
-        write!(f, "{facts}")
+        facts.into()
     }
 }
 
@@ -305,15 +306,17 @@ struct MulticlassReport {
     classes: Vec<String>,
 }
 
-impl fmt::Display for MulticlassReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Pairs of classes shown to people; JSON has them all.
+const PAIRS_SHOWN: usize = 20;
+
+impl output::Report for MulticlassReport {
+    fn document(&self) -> Document {
         let mut facts = Facts::default();
         facts.add("Hand-Till M", number(self.hand_till.m));
         facts.add("weighted by prevalence", number(self.hand_till.weighted));
         facts.add("classes", self.classes.len());
-        writeln!(f, "{facts}")?;
-        let mut table = Table::head(["pair", "AUC", "by first", "by second"]);
-        for pair in self.hand_till.pairs.iter().take(20) {
+        let mut table = Table::new(["pair", "AUC", "by first", "by second"]);
+        for pair in self.hand_till.pairs.iter().take(PAIRS_SHOWN) {
             table.row([
                 format!("{} / {}", self.classes[pair.i], self.classes[pair.j]),
                 number(pair.auc),
@@ -321,10 +324,8 @@ impl fmt::Display for MulticlassReport {
                 number(pair.auc_j),
             ]);
         }
-        write!(f, "{table}")?;
-        match self.hand_till.pairs.len() {
-            0..=20 => Ok(()),
-            n => writeln!(f, "… {} more pairs (all with --json)", n - 20),
-        }
+        let more = self.hand_till.pairs.len().saturating_sub(PAIRS_SHOWN);
+        table.foot = (more > 0).then(|| format!("… {more} more pairs (all with --json)"));
+        Document::default().with(facts).with(table)
     }
 }

@@ -19,11 +19,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use ubauc::document::numbers::thousands;
 use ubauc::features::FeatureMap;
 use ubauc::read::{LabelledBatch, LabelledStream, Next};
 
 use crate::args::WrongUsage;
-use crate::output::{Output, thousands};
+use crate::output::Output;
 use checkpoint::Store;
 use model::{InitialModel, saved_model, threshold};
 pub(crate) use options::LearnArgs;
@@ -334,7 +335,7 @@ impl Run<'_> {
         };
         drop(self.teller);
         if self.args.uses_stdout() {
-            self.output.note(report.to_string().trim_end());
+            self.output.report_aside(&report);
         } else {
             self.output.report(&report)?;
         }

@@ -1,7 +1,7 @@
 //! `ubauc predict`: scores of examples as they come, in memory that does not grow with them.
 
 use std::collections::HashSet;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -9,12 +9,14 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::document::numbers::{number, thousands};
+use ubauc::document::{Document, Facts, csv};
 use ubauc::model::Model;
 use ubauc::read::{self, Batch};
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, FormatArgs, Wanted};
-use crate::output::{Facts, Output, number, thousands};
+use crate::output::{self, Output};
 use crate::scoring::{self, ColumnArgs};
 
 /// What was typed after `ubauc predict`.
@@ -125,7 +127,7 @@ impl Scored {
 
 pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     let to_stdout = is_stdout(&args.output);
-    if to_stdout && output.json {
+    if to_stdout && output.json() {
         let what = "--json and the scores both write to standard output; name a file (--output)";
         return Err(WrongUsage(what.to_string()).into());
     }
@@ -137,7 +139,7 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     let model = args.columns.load(&args.model)?;
     let wanted = args.wanted(&model);
     let threshold = args.threshold.unwrap_or(model.threshold);
-    let quoted = model.classes.each_ref().map(|class| csv_field(class));
+    let quoted = model.classes.each_ref().map(|class| csv::field(class));
     let quoted = args.classes.then_some(&quoted);
     let each = |batch: Batch| Scored::new(batch, &model, threshold, quoted);
     let width = scoring::width(&model);
@@ -198,15 +200,6 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     output.report(&report)
 }
 
-/// Quoted where a CSV reader needs it.
-fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_string()
-    }
-}
-
 #[derive(Serialize)]
 struct Report {
     rows: u64,
@@ -216,14 +209,14 @@ struct Report {
     output: PathBuf,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for Report {
+    fn document(&self) -> Document {
         let mut facts = Facts::default();
         facts.add("examples", thousands(self.rows));
         let (positive, class) = (thousands(self.positive), &self.classes[1]);
         facts.add("positive", format!("{positive} (class {class})"));
         facts.add("threshold", number(self.threshold));
         facts.add("scores", self.output.display());
-        write!(f, "{facts}")
+        facts.into()
     }
 }

@@ -10,7 +10,6 @@ mod table1;
 mod table2;
 mod table3;
 
-use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,12 +17,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use ubauc::document::{Document, csv, markdown, svg};
 
 use crate::args::WrongUsage;
 use crate::data::DirArg;
 use crate::input::at_least_one;
 use crate::lock::lock;
-use crate::output::Output;
+use crate::output::{Output, Report};
 use config::{Column, Config, Set};
 use render::View;
 use state::{Made, State, write_whole};
@@ -213,32 +213,36 @@ fn chosen<'a, T>(
     Ok(of.iter().filter(wanted).collect())
 }
 
-/// The table that was asked for to standard output; the whole one to files beside the results.
-fn publish(asked_for: &impl View, whole: &impl View, file: &Path, output: Output) -> Result<()> {
+/// Writes the requested table to standard output, and the whole one to files beside the results.
+fn publish(requested: &impl View, whole: &impl View, file: &Path, output: Output) -> Result<()> {
     std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))
         .with_context(|| format!("cannot make the directory of {}", file.display()))?;
-    write_whole(&file.with_extension("md"), &whole.markdown())?;
-    write_whole(&file.with_extension("csv"), &whole.csv())?;
-    if let Some(svg) = whole.svg() {
-        write_whole(&file.with_extension("svg"), &svg)?;
+    let picture = file.with_extension("svg");
+    let name = picture
+        .file_name()
+        .map(|name| name.to_string_lossy().into());
+    write_whole(
+        &file.with_extension("md"),
+        &markdown::render(&whole.page(name)),
+    )?;
+    write_whole(&file.with_extension("csv"), &csv::render(&whole.data()))?;
+    if let Some(figure) = whole.figure() {
+        write_whole(&picture, &svg::render(&figure))?;
     }
-    output.report(&Shown(asked_for))
+    output.report(&Shown(requested))
 }
 
 /// A view as a report.
+#[derive(Serialize)]
+#[serde(transparent)]
 struct Shown<'a, V>(&'a V);
 
-impl<V: View> fmt::Display for Shown<'_, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.text())
+impl<V: View> Report for Shown<'_, V> {
+    fn document(&self) -> Document {
+        self.0.page(None)
     }
-}
 
-impl<V: View> Serialize for Shown<'_, V> {
-    fn serialize<S: serde::Serializer>(
-        &self,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+    fn terminal(&self) -> Document {
+        self.0.summary()
     }
 }

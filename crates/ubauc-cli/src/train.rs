@@ -208,7 +208,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         },
     };
     let reported = if args.model.as_deref().is_some_and(is_stdout) {
-        output.note(report.to_string().trim_end());
+        output.report_aside(&report);
         Ok(())
     } else {
         output.report(&report)
@@ -369,7 +369,7 @@ fn midpoint([low, high]: [f64; 2]) -> f64 {
 fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let wrong = |what: &str| Err(WrongUsage(what.to_string()).into());
     args.refuse_options_of_others()?;
-    if args.trace && !output.json {
+    if args.trace && !output.json() {
         return wrong("--trace is for the JSON report; give --json too");
     }
     let typed = Typed {
@@ -382,7 +382,7 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         return Ok(());
     };
     if is_stdout(path) {
-        return if output.json {
+        return if output.json() {
             wrong("--json and --model - both write to standard output; name a file for the model")
         } else {
             Ok(())

@@ -1,6 +1,5 @@
 //! `ubauc tune`: which β and γ, and is the model better than logistic regression?
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -10,12 +9,14 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
+use ubauc::document::numbers::{interval, number, p_value, thousands};
+use ubauc::document::{Block, Document, Table};
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::tune::{LogisticPoint, Point, SIGNIFICANT, TuneParams, Tuned, Verdict, tune};
 
 use crate::args::InterceptArgs;
 use crate::input::FileArg;
-use crate::output::{Output, Table, interval, number, p_value, thousands};
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::training::{Training, TrainingArgs, quoted};
 
@@ -324,11 +325,38 @@ pub(crate) fn kind(kind: LeastSquares) -> &'static str {
     }
 }
 
-/// Points shown to a person; JSON has them all.
+/// Points shown to people; JSON has them all.
 const SHOWN: usize = 10;
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for Report {
+    fn document(&self) -> Document {
+        let mut document = Document::default().with(self.best_points());
+        if let Some(Verdict { ours, logistic, .. }) = &self.verdict {
+            let mut table = Table::new(["held out", "AUC", "95 % interval"]);
+            for (name, auc) in [("ours", ours), ("logistic", logistic)] {
+                table.row([name.to_string(), number(auc.auc), interval(auc.ci95)]);
+            }
+            document = document.with(table);
+        }
+        document = document.paragraph(self.advice());
+        let options = match self.worse() {
+            true => self.logistic_options(),
+            false => self.options(),
+        };
+        match self.file.display().to_string().as_str() {
+            "-" => document,
+            file => {
+                let (file, reading) = (quoted(file), &self.reading);
+                document.with(Block::Command(format!(
+                    "ubauc train {file}{reading} {options}"
+                )))
+            }
+        }
+    }
+}
+
+impl Report {
+    fn best_points(&self) -> Table {
         let mut best: Vec<&Point> = self.points.iter().collect();
         // Collapsed ones last: they cannot be chosen, whatever their AUC.
         best.sort_by(|a, b| {
@@ -344,8 +372,14 @@ impl fmt::Display for Report {
             "tied",
             "",
         ];
-        let mut table = Table::head(head);
-        let mut row = |point: &Point| {
+        let mut table = Table::new(head);
+        let more = best.len().saturating_sub(SHOWN);
+        table.foot = (more > 0).then(|| format!("… {more} more (all with --json)"));
+        best.truncate(SHOWN);
+        if !best.contains(&&self.chosen) {
+            best.push(&self.chosen);
+        }
+        for point in best {
             let mark = match (*point == self.chosen, point.collapsed) {
                 (true, _) => "chosen",
                 (_, true) => "collapsed",
@@ -360,11 +394,6 @@ impl fmt::Display for Report {
                 format!("{:.2} %", 100.0 * point.tied_share),
                 mark.to_string(),
             ]);
-        };
-        let shown = &best[..best.len().min(SHOWN)];
-        shown.iter().for_each(|point| row(point));
-        if !shown.contains(&&self.chosen) {
-            row(&self.chosen);
         }
         let LogisticPoint { gamma, judged } = &self.logistic_chosen;
         table.row([
@@ -376,29 +405,6 @@ impl fmt::Display for Report {
             String::new(),
             "its best".to_string(),
         ]);
-        write!(f, "{table}")?;
-        if let more @ 1.. = best.len().saturating_sub(SHOWN) {
-            writeln!(f, "… {more} more (all with --json)")?;
-        }
-        if let Some(Verdict { ours, logistic, .. }) = &self.verdict {
-            let mut table = Table::head(["held out", "AUC", "95 % interval"]);
-            for (name, auc) in [("ours", ours), ("logistic", logistic)] {
-                table.row([name.to_string(), number(auc.auc), interval(auc.ci95)]);
-            }
-            write!(f, "\n{table}")?;
-        }
-        writeln!(f, "\n{}", self.advice())?;
-        let file = self.file.display();
-        let options = match self.worse() {
-            true => self.logistic_options(),
-            false => self.options(),
-        };
-        match file.to_string().as_str() {
-            "-" => Ok(()),
-            file => {
-                let (file, reading) = (quoted(file), &self.reading);
-                writeln!(f, "\n  ubauc train {file}{reading} {options}")
-            }
-        }
+        table
     }
 }

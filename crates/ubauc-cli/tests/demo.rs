@@ -14,7 +14,7 @@ fn it_shows_the_main_job_and_what_is_next() {
     let mut rest = text;
     for part in [
         "(ubauc train train.svm --beta 0.5 --gamma 0.0001)",
-        "proved to within",
+        "certified to within",
         "(ubauc evaluate --model model.json test.svm)",
         "positive        1,000 (class 1)",
         "negative        49,000 (class -1)",

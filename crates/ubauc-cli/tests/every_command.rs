@@ -29,6 +29,8 @@ fn every_command_has_the_common_options() {
         let help = success(&output);
         for option in [
             "--json",
+            "--markdown",
+            "--html",
             "--quiet",
             "--seed <N>",
             "--threads <N>",
@@ -67,6 +69,35 @@ fn common_options_stand_before_the_command_too() {
         &["demo", "--json", "--seed", "3", "--threads", "2"],
     );
     assert_eq!(success(&before), success(&after));
+}
+
+#[test]
+fn reports_are_text_markdown_or_html() {
+    let directory = tempfile::tempdir().unwrap();
+    let dir = directory.path();
+    std::fs::write(dir.join("x.csv"), "label,score\n<b>,1\n<b>,3\na|c,2\n").unwrap();
+    let evaluate = |option: &[&str]| {
+        let output = ubauc(dir, &[&["evaluate", "x.csv", "--quiet"], option].concat());
+        success(&output).to_string()
+    };
+    assert!(evaluate(&[]).contains("\npositive        1 (class a|c)\n"));
+    let page = evaluate(&["--markdown"]);
+    assert!(page.starts_with("| fact | value |\n| :-- | :-- |\n| AUC | 0.500000 |\n"));
+    assert!(
+        page.contains("\n| positive | 1 (class a\\|c) |\n"),
+        "{page}"
+    );
+    assert!(page.contains("(class &lt;b&gt;)"), "{page}");
+    let page = evaluate(&["--html"]);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(
+        page.contains("(class &lt;b&gt;)") && !page.contains("<b>"),
+        "{page}"
+    );
+    for both in [["--json", "--html"], ["--html", "--markdown"]] {
+        let words = [&["evaluate", "x.csv"][..], &both].concat();
+        assert!(wrong_usage(&ubauc(dir, &words)).contains("cannot be used with"));
+    }
 }
 
 #[test]

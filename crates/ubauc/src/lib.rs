@@ -16,6 +16,7 @@
 //! | [`container`] | the binary format of messages, states and checkpoints |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
+//! | [`document`] | reports of facts, tables and figures → text, Markdown, HTML; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
 
@@ -25,6 +26,7 @@ pub mod calibrate;
 pub mod checksum;
 pub mod container;
 pub mod data;
+pub mod document;
 mod error;
 pub mod features;
 pub mod metrics;

@@ -9,7 +9,7 @@ use ubauc::tune::has_collapsed;
 use ubauc::algorithm::{Spec, Stop};
 
 use super::fit;
-use crate::output::Output;
+use crate::output::{Format, Output};
 use crate::progress::{Counted, FITS};
 use crate::side_by_side::side_by_side;
 
@@ -64,7 +64,7 @@ pub(crate) fn best_of(
 /// How well `held_out` is ordered by what is learned from `train`; none if the steps diverge.
 pub(crate) fn judged(spec: &Spec, train: &Dataset, held_out: &Dataset) -> Result<Option<Judged>> {
     let silent = Output {
-        json: false,
+        format: Format::Text,
         quiet: true,
     };
     let trained = match fit(spec, train, None, None, silent) {

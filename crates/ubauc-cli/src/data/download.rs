@@ -12,10 +12,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use ubauc::document::numbers::thousands;
 use ureq::http::{Response, header};
 use ureq::{Agent, Body};
 
-use crate::output::{Output, thousands};
+use crate::output::Output;
 use crate::progress::Progress;
 
 const CONNECT: Duration = Duration::from_secs(15);

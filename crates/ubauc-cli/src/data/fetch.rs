@@ -3,7 +3,6 @@
 //! A file is downloaded as `….part`, read through, and renamed only then; its sum goes to
 //! `SHA256SUMS` the first time and is compared on later runs. An interrupted run continues.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,11 +10,13 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
+use ubauc::document::numbers::thousands;
+use ubauc::document::{Document, Table};
 
 use super::catalogue::{BASE_URL, DataSet, SETS, Source};
 use super::download::{Downloader, Transfer, Unreachable};
 use super::{DirArg, checksums, present};
-use crate::output::{Output, thousands};
+use crate::output::{Output, Report};
 
 /// What was typed after `ubauc data fetch`.
 #[derive(Debug, Args)]
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &FetchArgs, output: Output) -> Result<()> {
         }
     }
     let failed = errors.iter().map(|error| format!("{error:#}")).collect();
-    if output.json || !output.quiet {
+    if output.json() || !output.quiet {
         output.report(&Fetched {
             dir: fetcher.dir,
             files,
@@ -341,8 +342,9 @@ enum Content {
     NotChecked,
 }
 
-impl fmt::Display for Fetched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report for Fetched {
+    fn document(&self) -> Document {
+        let mut table = Table::new(["file", "bytes", "status"]).left(&[2]);
         for file in &self.files {
             let status = match file.status {
                 Status::Downloaded if file.resumed_from > 0 => "downloaded the rest",
@@ -355,9 +357,13 @@ impl fmt::Display for Fetched {
                 Content::Differs => "; content differs from the catalogue",
                 Content::NotChecked => "",
             };
-            let bytes = thousands(file.bytes);
-            writeln!(f, "{:<20} {bytes:>13} bytes  {status}{content}", file.name)?;
+            let (name, bytes) = (file.name.clone(), thousands(file.bytes));
+            table.row([name, bytes, format!("{status}{content}")]);
         }
-        Ok(())
+        let found = Document::default();
+        match table.rows.is_empty() {
+            true => found,
+            false => found.with(table),
+        }
     }
 }

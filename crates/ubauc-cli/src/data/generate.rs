@@ -1,6 +1,5 @@
 //! `ubauc data generate`: made-up data, written while it is made.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,9 +8,11 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::generate::{GenerateParams, GeneratedRow, Generator};
+use ubauc::document::numbers::thousands;
+use ubauc::document::{Document, Facts};
 
 use crate::args::WrongUsage;
-use crate::output::{Output, thousands};
+use crate::output::{Output, Report};
 use crate::progress::Progress;
 
 /// A full line then stays below the longest one that is read back, `ubauc::read::MAX_LINE`.
@@ -56,7 +57,7 @@ enum Format {
 /// Writes the file and reports what is in it.
 pub(crate) fn run(args: &GenerateArgs, seed: u64, output: Output) -> Result<()> {
     let to_stdout = is_stdout(&args.output);
-    if to_stdout && output.json {
+    if to_stdout && output.json() {
         let what = "--json and --output - both write to standard output; name a file for the data";
         return Err(WrongUsage(what.to_string()).into());
     }
@@ -80,8 +81,8 @@ pub(crate) fn run(args: &GenerateArgs, seed: u64, output: Output) -> Result<()> 
     }
     let summary = write(generator, &params, &args.output, format, output)?;
     if to_stdout {
-        output.note(summary.to_string().trim_end());
-    } else if output.json || !output.quiet {
+        output.report_aside(&summary);
+    } else if output.json() || !output.quiet {
         output.report(&summary)?;
     }
     Ok(())
@@ -158,23 +159,21 @@ struct Summary {
     seconds: f64,
 }
 
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report for Summary {
+    fn document(&self) -> Document {
         let share = 100.0 * self.positives as f64 / self.rows as f64;
-        writeln!(f, "rows            {}", thousands(self.rows))?;
-        writeln!(
-            f,
-            "positives       {} ({share:.3} %)",
-            thousands(self.positives)
-        )?;
-        writeln!(f, "dimension       {}", thousands(self.dim))?;
-        writeln!(f, "stored entries  {}", thousands(self.stored_entries))?;
-        writeln!(f, "best AUC        {}", self.auc)?;
-        writeln!(f, "bytes           {}", thousands(self.bytes))?;
+        let positives = thousands(self.positives);
+        let mut facts = Facts::default();
+        facts.add("rows", thousands(self.rows));
+        facts.add("positives", format!("{positives} ({share:.3} %)"));
+        facts.add("dimension", thousands(self.dim));
+        facts.add("stored entries", thousands(self.stored_entries));
+        facts.add("best AUC", self.auc);
+        facts.add("bytes", thousands(self.bytes));
         if !is_stdout(&self.output) {
-            writeln!(f, "file            {}", self.output.display())?;
+            facts.add("file", self.output.display());
         }
-        Ok(())
+        facts.into()
     }
 }
 

@@ -1,15 +1,16 @@
 //! `ubauc data list`: the catalogue, and what of it is in the data directory.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use ubauc::document::numbers::thousands;
+use ubauc::document::{Block, Document, Table};
 
 use super::catalogue::{DataSet, Part, SETS};
 use super::{DirArg, present};
-use crate::output::{Output, thousands};
+use crate::output::{Output, Report};
 
 /// What was typed after `ubauc data list`.
 #[derive(Debug, Args)]
@@ -111,48 +112,40 @@ impl Line {
     }
 }
 
-impl fmt::Display for Listing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:<10} {:>7} {:>7} {:>7} {:>7}  {:<10}  note",
-            "set", "train", "test", "dim", "classes", "present"
-        )?;
+impl Report for Listing {
+    fn document(&self) -> Document {
+        let head = ["set", "train", "test", "dim", "classes", "present", "note"];
+        let mut table = Table::new(head).left(&[5, 6]);
         for line in &self.sets {
-            let train = thousands(line.train.unwrap_or(line.rows));
-            let test = line.test.map_or_else(|| "-".to_owned(), thousands);
             let present = match line.present {
                 Present::Yes => "yes",
                 Present::TrainOnly => "train only",
                 Present::TestOnly => "test only",
                 Present::No => "no",
             };
-            let dim = thousands(line.dim);
-            let text = format!(
-                "{:<10} {train:>7} {test:>7} {dim:>7} {:>7}  {present:<10}  {}",
-                line.name, line.classes, line.note
-            );
-            writeln!(f, "{}", text.trim_end())?;
+            table.row([
+                line.name.to_string(),
+                thousands(line.train.unwrap_or(line.rows)),
+                line.test.map_or_else(|| "-".to_owned(), thousands),
+                thousands(line.dim),
+                line.classes.to_string(),
+                present.to_string(),
+                line.note.to_string(),
+            ]);
         }
-        writeln!(f)?;
-        writeln!(
-            f,
-            "A set without test rows is one file; the paper splits it into random halves."
-        )?;
         let complete = |line: &&Line| matches!(line.present, Present::Yes);
         let here = self.sets.iter().filter(complete).count();
-        writeln!(
-            f,
-            "{here} of {} sets are in {}.",
-            self.sets.len(),
-            self.dir.display()
-        )?;
-        if here < self.sets.len() {
-            writeln!(
-                f,
-                "`ubauc data fetch NAME` downloads one, `ubauc data fetch --all` the paper's."
-            )?;
+        let (all, dir) = (self.sets.len(), self.dir.display());
+        let mut notes = vec![
+            "A set without test rows is one file; the paper splits it into random halves."
+                .to_string(),
+            format!("{here} of {all} sets are in {dir}."),
+        ];
+        if here < all {
+            let fetch =
+                "`ubauc data fetch NAME` downloads one, `ubauc data fetch --all` the paper's.";
+            notes.push(fetch.to_string());
         }
-        Ok(())
+        Document::default().with(table).with(Block::Notes(notes))
     }
 }

@@ -1,15 +1,16 @@
 //! `ubauc data show`: what is in a file, without learning from it.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use ubauc::document::numbers::thousands;
+use ubauc::document::{Document, Facts, Table};
 
 use crate::input::{FileArg, FormatArgs, TABLES, Wanted};
-use crate::output::{Facts, Output, Table, thousands};
+use crate::output::{Output, Report};
 
 /// What was typed after `ubauc data show`.
 #[derive(Debug, Args)]
@@ -77,8 +78,8 @@ struct ClassCount {
 /// Classes shown to a person; JSON has them all.
 const SHOWN: usize = 20;
 
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report for Summary {
+    fn document(&self) -> Document {
         let mut facts = Facts::default();
         facts.add("rows", thousands(self.rows as u64));
         facts.add("features", thousands(self.d as u64));
@@ -89,8 +90,7 @@ impl fmt::Display for Summary {
         }
         facts.add("stored entries", stored);
         facts.add("classes", self.classes.len());
-        writeln!(f, "{facts}")?;
-        let mut table = Table::head(["class", "examples", "share"]);
+        let mut table = Table::new(["class", "examples", "share"]);
         for ClassCount { class, examples } in self.classes.iter().take(SHOWN) {
             let share = 100.0 * *examples as f64 / self.rows as f64;
             table.row([
@@ -99,10 +99,8 @@ impl fmt::Display for Summary {
                 format!("{share:.2} %"),
             ]);
         }
-        write!(f, "{table}")?;
-        match self.classes.len().saturating_sub(SHOWN) {
-            0 => Ok(()),
-            more => writeln!(f, "… {more} more (all with --json)"),
-        }
+        let more = self.classes.len().saturating_sub(SHOWN);
+        table.foot = (more > 0).then(|| format!("… {more} more (all with --json)"));
+        Document::default().with(facts).with(table)
     }
 }

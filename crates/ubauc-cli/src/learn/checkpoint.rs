@@ -16,11 +16,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use ubauc::atomic::AtomicFile;
 use ubauc::container::{self, Kind};
+use ubauc::document::numbers::thousands;
 
 use super::state::State;
 use crate::args::WrongUsage;
 use crate::lock::lock;
-use crate::output::{Output, thousands};
+use crate::output::Output;
 
 const PREFIX: &str = "checkpoint-";
 const SUFFIX: &str = ".ubauc";

@@ -278,7 +278,7 @@ impl LearnArgs {
         self.features().check()?;
         let progress = self.progress.progress_json.as_deref();
         let to_stdout = [
-            ("--json", output.json),
+            ("--json", output.json()),
             ("--predict", self.predict && is_stdout(&self.output)),
             ("--progress-json -", progress.is_some_and(is_stdout)),
             ("--model -", self.model.as_deref().is_some_and(is_stdout)),

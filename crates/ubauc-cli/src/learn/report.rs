@@ -1,6 +1,5 @@
 //! What `ubauc learn` tells: lines on the way, and the report at the end.
 
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,10 +8,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use ubauc::atomic::is_stdout;
+use ubauc::document::numbers::{number, thousands};
+use ubauc::document::{Document, Facts};
 use ubauc::metrics::BucketEstimate;
 
 use super::state::State;
-use crate::output::{Facts, Output, number, thousands};
+use crate::output::{self, Output};
 use crate::progress::{Progress, STEPS};
 
 /// AUC that is known to lie within bounds.
@@ -162,8 +163,8 @@ pub(super) struct Report {
     pub(super) model: Option<PathBuf>,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for Report {
+    fn document(&self) -> Document {
         let [negative, positive] = &self.classes;
         let mut facts = Facts::default();
         facts.add("algorithm", self.algorithm);
@@ -208,6 +209,6 @@ impl fmt::Display for Report {
             "seconds",
             format!("{seconds:.2} ({speed} examples a second)"),
         );
-        write!(f, "{facts}")
+        facts.into()
     }
 }

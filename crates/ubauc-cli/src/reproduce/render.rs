@@ -1,30 +1,57 @@
-//! Tables of results as text, Markdown, CSV, figures, and (by serde) JSON: ours beside the paper's.
+//! Tables of results, ours beside the paper's: JSON by serde, and documents, CSV and figures for people.
 //!
-//! What is not there is `–` for people, an empty field in CSV and `null` in JSON; never NaN.
+//! A value that does not exist is `–` for people, an empty field in CSV and `null` in JSON; never NaN.
 
-mod csv;
-mod markdown;
-mod svg;
+mod auc;
+mod sizes;
 #[cfg(test)]
 mod tests;
-mod text;
-mod words;
+mod times;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use ubauc::document::{Block, Document, Figure, Table};
+
+/// Characters of a line in a terminal.
+const WIDTH: usize = 120;
 
 /// A table that can be published.
 pub(super) trait View: Serialize {
-    /// For a terminal of 120 columns.
-    fn text(&self) -> String;
-    /// As GitHub shows it.
-    fn markdown(&self) -> String;
-    /// One line per cell, numbers to the last bit.
-    fn csv(&self) -> String;
+    fn title(&self) -> &str;
+    /// The tables, and what is in them; `narrow` for a terminal.
+    fn tables(&self, narrow: bool) -> Vec<Block>;
+    fn notes(&self) -> &[String];
+    /// A row per cell, numbers to the last bit.
+    fn data(&self) -> Table;
     /// A figure that stands by itself; none where there is nothing to draw.
-    fn svg(&self) -> Option<String>;
+    fn figure(&self) -> Option<Figure>;
+
+    fn document(&self, narrow: bool, figure: Option<Figure>) -> Document {
+        let mut blocks = match self.data().rows.is_empty() {
+            true => vec![Block::Paragraph("nothing yet".to_string())],
+            false => self.tables(narrow),
+        };
+        blocks.extend(figure.map(Block::Figure));
+        blocks.push(Block::Notes(self.notes().to_vec()));
+        Document {
+            title: Some(self.title().to_string()),
+            width: narrow.then_some(WIDTH),
+            blocks,
+        }
+    }
+
+    /// For a terminal.
+    fn summary(&self) -> Document {
+        self.document(true, None)
+    }
+
+    /// For a page, with the figure, which is also in a file of this name.
+    fn page(&self, file: Option<String>) -> Document {
+        let figure = self.figure().map(|figure| Figure { file, ..figure });
+        self.document(false, figure)
+    }
 }
 
 /// One cell of a table of AUC.
@@ -133,24 +160,6 @@ impl TableView {
     }
 }
 
-impl View for TableView {
-    fn text(&self) -> String {
-        text::auc(self)
-    }
-
-    fn markdown(&self) -> String {
-        markdown::auc(self)
-    }
-
-    fn csv(&self) -> String {
-        csv::auc(self)
-    }
-
-    fn svg(&self) -> Option<String> {
-        Some(svg::auc(self))
-    }
-}
-
 /// Other times are given as multiples of its time, since the machines differ.
 const REFERENCE: &str = "ol-ubauc";
 
@@ -244,24 +253,6 @@ impl TimeTableView {
     }
 }
 
-impl View for TimeTableView {
-    fn text(&self) -> String {
-        text::times(self)
-    }
-
-    fn markdown(&self) -> String {
-        markdown::times(self)
-    }
-
-    fn csv(&self) -> String {
-        csv::times(self)
-    }
-
-    fn svg(&self) -> Option<String> {
-        Some(svg::times(self))
-    }
-}
-
 /// The size of one data set, as read and as the paper has it.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct SizeView {
@@ -295,24 +286,6 @@ pub(super) struct SizeTableView {
     pub(super) title: String,
     pub(super) sizes: Vec<SizeView>,
     pub(super) notes: Vec<String>,
-}
-
-impl View for SizeTableView {
-    fn text(&self) -> String {
-        text::sizes(self)
-    }
-
-    fn markdown(&self) -> String {
-        markdown::sizes(self)
-    }
-
-    fn csv(&self) -> String {
-        csv::sizes(self)
-    }
-
-    fn svg(&self) -> Option<String> {
-        None
-    }
 }
 
 /// Each name once, where it first comes.

@@ -1,7 +1,6 @@
 //! What `ubauc train` answers.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -9,12 +8,14 @@ use serde::Serialize;
 use serde_json::Value;
 use ubauc::algorithm::Trace;
 use ubauc::data::dataset::Dataset;
+use ubauc::document::numbers::{interval, number, thousands};
+use ubauc::document::{Document, Facts};
 use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::tune::Verdict;
 
 use super::online::OnlineReport;
-use crate::output::{Facts, interval, number, thousands};
+use crate::output;
 
 #[derive(Serialize)]
 pub(super) struct Seconds {
@@ -92,8 +93,8 @@ pub(super) struct Report {
     pub(super) seconds: Seconds,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl output::Report for Report {
+    fn document(&self) -> Document {
         let count = |n: usize| thousands(n as u64);
         let [negative, positive] = &self.classes;
         let mut facts = Facts::default();
@@ -122,7 +123,7 @@ impl fmt::Display for Report {
             facts.add("lower bound", format!("{dual:.9}"));
         }
         if let Some(gap) = self.gap {
-            facts.add("gap", format!("proved to within {gap:.1e}"));
+            facts.add("gap", format!("certified to within {gap:.1e}"));
         }
         if let Some(lambda) = self.lambda {
             facts.add("threshold", number(lambda));
@@ -154,6 +155,6 @@ impl fmt::Display for Report {
             "seconds",
             format!("{total:.2} (reading {read:.2}, solving {solve:.2})"),
         );
-        write!(f, "{facts}")
+        facts.into()
     }
 }

@@ -2,9 +2,10 @@
 
 use ubauc::algorithm::{Algorithm, Outcome, Spec, Stop, Trace};
 use ubauc::data::dataset::Dataset;
+use ubauc::document::numbers::thousands;
 use ubauc::tune::has_collapsed;
 
-use crate::output::{Output, thousands};
+use crate::output::Output;
 
 /// What a user should do something about.
 pub(super) fn warn(
