@@ -76,7 +76,6 @@ impl PredictArgs {
             ignore: self.columns.ignore.clone(),
             missing_zero: self.missing_zero,
             notice_others: true,
-            ..Wanted::default()
         }
     }
 }

@@ -189,10 +189,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         newton: trained.newton,
         rounds: trained.rounds,
         passes: trained.passes,
-        online: match (&spec, trained.eta0) {
-            (Spec::OlUbauc(spec), Some(eta0)) => Some(args.online.report(spec, eta0)),
-            _ => None,
-        },
+        online: args.online.report_of(&spec, trained.eta0),
         stop: trained.stop.name(),
         train_auc,
         train_ci95,
@@ -207,14 +204,18 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
             total: started.elapsed().as_secs_f64(),
         },
     };
-    let reported = if args.model.as_deref().is_some_and(is_stdout) {
-        output.report_aside(&report);
-        Ok(())
-    } else {
-        output.report(&report)
-    };
+    let reported = print(args, &report, output);
     written?;
     reported
+}
+
+/// To standard output, unless the model goes there.
+fn print(args: &TrainArgs, report: &Report, output: Output) -> Result<()> {
+    if args.model.as_deref().is_some_and(is_stdout) {
+        output.report_aside(report);
+        return Ok(());
+    }
+    output.report(report)
 }
 
 /// What is fitted, and how it was come by.

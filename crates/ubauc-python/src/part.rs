@@ -21,6 +21,9 @@ pub(crate) struct Part {
     pub(crate) rows: Kept,
 }
 
+/// Examples, and of each feature the sum and how often it is not 0.
+type Moments<'py> = (u64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u64>>);
+
 #[pymethods]
 impl Part {
     /// An array, which is to stay as it is, or a copy of a CSR matrix. A partition that is copied takes as long to load
@@ -102,7 +105,7 @@ impl Part {
         &self,
         py: Python<'py>,
         weights: Option<Numbers<'py>>,
-    ) -> PyResult<(u64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u64>>)> {
+    ) -> PyResult<Moments<'py>> {
         let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
         let rows = &*self.rows;
         if weights.is_some_and(|weights| weights.len() != rows.len()) {

@@ -182,7 +182,7 @@ fn raised(error: PyErr) -> ubauc::Error {
 impl Source for RemoteShards {
     fn sum(&mut self, round: &Round) -> ubauc::Result<Vec<f64>> {
         self.send(round, true, |answers| {
-            sum_of(answers.map(|answers| Ok(answers?.extract()?)))
+            sum_of(answers.map(|answers| answers?.extract()))
         })
     }
 

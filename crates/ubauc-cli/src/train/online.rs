@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use serde::Serialize;
-use ubauc::algorithm::OlUbauc;
+use ubauc::algorithm::{OlUbauc, Spec};
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 
 use crate::names::{ScheduleName, StepName, name_of};
@@ -68,8 +68,16 @@ impl OnlineArgs {
         }
     }
 
+    /// The same, if it was ol-ubauc.
+    pub(super) fn report_of(&self, spec: &Spec, eta0: Option<f64>) -> Option<OnlineReport> {
+        match (spec, eta0) {
+            (Spec::OlUbauc(spec), Some(eta0)) => Some(self.report(spec, eta0)),
+            _ => None,
+        }
+    }
+
     /// What was done, by the names of the options.
-    pub(super) fn report(&self, spec: &OlUbauc, eta0: f64) -> OnlineReport {
+    fn report(&self, spec: &OlUbauc, eta0: f64) -> OnlineReport {
         OnlineReport {
             eta0,
             step: name_of(self.step()),

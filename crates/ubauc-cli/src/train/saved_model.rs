@@ -39,8 +39,8 @@ pub(super) fn saved_model(
         set("shuffle", json!(passes.shuffle));
         set("seed", json!(passes.seed));
     }
-    if let (Some(eta0), Spec::OlUbauc(spec)) = (trained.eta0, spec) {
-        let online = json!(args.online.report(spec, eta0));
+    if let Some(online) = args.online.report_of(spec, trained.eta0) {
+        let online = json!(online);
         for (name, value) in online.as_object().into_iter().flatten() {
             set(name, value.clone());
         }

@@ -33,7 +33,15 @@ pub(super) fn means(rows: &Rows, weights: Option<&[f64]>, columns: Columns) -> O
         Columns::Full => n,
         Columns::Half => n.div_ceil(2),
     };
-    let mean = |(sum, stored): (f64, usize)| if stored >= least { sum / total } else { 0.0 };
+    // A sum that is no number has no mean to take off.
+    let mean = |(sum, stored): (f64, usize)| {
+        let mean = sum / total;
+        if stored >= least && mean.is_finite() {
+            mean
+        } else {
+            0.0
+        }
+    };
     let means: Vec<f64> = sums.into_iter().zip(stored).map(mean).collect();
     means.iter().any(|m| *m != 0.0).then_some(means)
 }

@@ -77,7 +77,6 @@ pub struct OamParams {
     /// Of the choice which examples are kept.
     pub seed: u64,
     /// The mean of the weights after each example, not the last ones.
-    #[serde(default)]
     pub average: bool,
 }
 
@@ -126,10 +125,8 @@ pub struct Oam {
 struct Iterate {
     w: Vec<f64>,
     /// r of the head comment; none without an average.
-    #[serde(default)]
     late: Option<Vec<f64>>,
     /// Examples learned before the one at hand.
-    #[serde(default)]
     before: u64,
 }
 

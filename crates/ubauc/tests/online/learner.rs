@@ -386,3 +386,19 @@ fn sgd_that_diverges_is_an_error_and_the_weights_stay_finite() {
         assert!(learner.weights().iter().all(|w| w.is_finite()));
     }
 }
+
+#[test]
+fn means_from_elsewhere_keep_the_model_that_is_started_from() {
+    for scale in [RunningScale::None, RunningScale::MaxAbs] {
+        let mut learner = Learner::new(&Default::default(), scale).unwrap();
+        learner.start_means(10, &[450.0, 3.0], &[10, 2]).unwrap();
+        learner.start_from(&[0.5, -2.0], 0.25, 22.0);
+        assert_eq!(learner.weights(), [0.5, -2.0]);
+        assert!((learner.intercept() - 0.25).abs() < 1e-14);
+        assert!((learner.lambda() - 22.0).abs() < 1e-14);
+        let score = learner.score(Row::Dense(&[40.0, 1.0]));
+        assert!((score - 18.25).abs() < 1e-13, "{score}");
+        learner.learn(Row::Dense(&[40.0, 1.0]), true, 1.0).unwrap();
+        assert!(learner.start_means(1, &[1.0], &[1]).is_err());
+    }
+}

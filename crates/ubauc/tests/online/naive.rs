@@ -221,6 +221,27 @@ impl Naive {
         }
     }
 
+    /// v.
+    fn factor(&self, positive: bool) -> f64 {
+        let [neg, pos] = self.totals;
+        match self.params.least_squares {
+            LeastSquares::Balanced if neg > 0.0 && pos > 0.0 => {
+                (neg + pos) / (2.0 * self.totals[usize::from(positive)])
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// η_t.
+    fn eta(&self) -> f64 {
+        let t = self.steps as f64;
+        match self.params.rate {
+            Rate::InverseSqrt => self.params.eta0 / t.sqrt(),
+            Rate::Inverse => self.params.eta0 / t,
+            Rate::Constant => self.params.eta0,
+        }
+    }
+
     pub(super) fn learn(&mut self, x: &[f64], positive: bool, s: f64) {
         if s == 0.0 {
             return;
@@ -246,20 +267,8 @@ impl Naive {
         let x: Vec<f64> = (0..d).map(|j| x[j] / size(j)).collect();
         let y = if positive { 1.0 } else { -1.0 };
         self.totals[usize::from(positive)] += s;
-        let [neg, pos] = self.totals;
-        let v = match self.params.least_squares {
-            LeastSquares::Balanced if neg > 0.0 && pos > 0.0 => {
-                (neg + pos) / (2.0 * self.totals[usize::from(positive)])
-            }
-            _ => 1.0,
-        };
         self.steps += 1;
-        let t = self.steps as f64;
-        let eta = match self.params.rate {
-            Rate::InverseSqrt => self.params.eta0 / t.sqrt(),
-            Rate::Inverse => self.params.eta0 / t,
-            Rate::Constant => self.params.eta0,
-        };
+        let (v, eta) = (self.factor(positive), self.eta());
         let mut kept;
         match self.params.step {
             Step::Implicit => {

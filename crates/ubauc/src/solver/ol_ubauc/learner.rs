@@ -59,16 +59,19 @@ impl Learner {
         Ok(learner)
     }
 
-    /// Takes the means of features from elsewhere, in the place of those so far: over `examples` examples, the sum of each
+    /// Takes the means of features from elsewhere, before the first example: over `examples` examples, the sum of each
     /// feature and how often it was not 0. A learner of one part of the data is centred like those of the others with it.
-    /// Ignored without an intercept.
+    /// Ignored without an intercept; refused once there are means of its own.
     pub fn start_means(&mut self, examples: u64, sum: &[f64], count: &[u64]) -> Result<()> {
+        if self.means.as_ref().is_some_and(|means| means.examples > 0) {
+            return Err(Error::Numerical {
+                what: "a learner that has seen examples has means of its own",
+            });
+        }
         let cols = sum.len().min(count.len());
         self.make_room(cols)?;
         if let Some(means) = &mut self.means {
             means.examples = examples;
-            means.sum.fill(0.0);
-            means.count.fill(0);
             means.sum[..cols].copy_from_slice(&sum[..cols]);
             means.count[..cols].copy_from_slice(&count[..cols]);
             means.select(&mut self.iterate, self.sizes.as_mut(), raw_weight);
@@ -358,15 +361,19 @@ impl Learner {
                 what: "the index of a feature is above 2^32",
             });
         }
+        // Room for all first: a refusal leaves them as long as each other.
         let more = cols - pairs.len();
         pairs.try_reserve(more).map_err(no_room)?;
-        pairs.resize(cols, [0.0; 2]);
         if let Some(means) = &mut self.means {
-            means.resize(cols);
+            means.try_reserve(more).map_err(no_room)?;
         }
         if let Some(sizes) = &mut self.sizes {
             sizes.largest.try_reserve(more).map_err(no_room)?;
             sizes.largest.resize(cols, 0.0);
+        }
+        pairs.resize(cols, [0.0; 2]);
+        if let Some(means) = &mut self.means {
+            means.resize(cols);
         }
         Ok(())
     }

@@ -14,6 +14,8 @@
 //!
 //! Every example of a weight above 0 counts once, whatever its weight: any centre near the middle will do.
 
+use std::collections::TryReserveError;
+
 use serde::{Deserialize, Serialize};
 
 use super::iterate::Iterate;
@@ -66,7 +68,19 @@ impl Means {
     /// Whether it can be the state of a learner of d features.
     pub(super) fn fits(&self, d: usize) -> bool {
         let lengths = [self.centre.len(), self.sum.len(), self.count.len()];
-        lengths == [d; 3] && self.dense.is_sorted() && self.dense.iter().all(|&j| j < d)
+        let is_dense = |j: &usize| self.dense.binary_search(j).is_ok();
+        lengths == [d; 3]
+            && self.dense.is_sorted_by(|a, b| a < b)
+            && self.dense.iter().all(|&j| j < d)
+            && (0..d).all(|j| self.centre[j] == 0.0 || is_dense(&j))
+            && self.centre.iter().all(|x| x.is_finite())
+            && self.count.iter().all(|&n| n <= self.examples)
+    }
+
+    pub(super) fn try_reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
+        self.centre.try_reserve(more)?;
+        self.sum.try_reserve(more)?;
+        self.count.try_reserve(more)
     }
 
     /// Room for d features.

@@ -35,7 +35,15 @@ impl Shards<'_> {
         // In raw units.
         let n = self.square_weight();
         let sums = self.sum_one(Query::Sum(Over::LeastSquares))?;
-        let mean = |(j, sum): (usize, &f64)| if is_full(j) { sum / n } else { 0.0 };
+        // A sum that is no number has no mean to take off.
+        let mean = |(j, sum): (usize, &f64)| {
+            let mean = sum / n;
+            if is_full(j) && mean.is_finite() {
+                mean
+            } else {
+                0.0
+            }
+        };
         let mean: Vec<f64> = sums.iter().enumerate().map(mean).collect();
         self.enqueue(Command::SetCentre(mean.clone()));
         self.shift = Some(mean);
