@@ -17,7 +17,7 @@ pub(crate) use search::{Best, Judged, best_of, complete, judged, product};
 /// Reads the name of an algorithm; the help lists them all.
 pub(crate) fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
     let value = |a: Algorithm| PossibleValue::new(a.name()).help(a.summary());
-    PossibleValuesParser::new(Algorithm::ALL.map(value))
+    PossibleValuesParser::new(Algorithm::all().map(value))
         .map(|name| Algorithm::named(&name).unwrap_or(Algorithm::BaUbauc))
 }
 

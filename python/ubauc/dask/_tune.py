@@ -8,9 +8,8 @@ neighbour's. A fold's AUC is exact (`_auc.py`), each example counting once.
 
 import json
 
-import numpy as np
-
 from .. import _core
+from .._problem import Solution
 from ..exceptions import CollapseWarning, warn_user
 from ._auc import _exact, _Rounds
 from ._rounds import Rounds
@@ -88,6 +87,7 @@ def held_out_auc(cluster, task, weights):
 def held_out_keys(partition, number, task, weights):
     """Keys of the scores of rows left out, by class."""
     positive, _, left_out = task.labels(partition, number)
-    weights = np.require(weights, np.float64, ["C", "ALIGNED"])
-    scores = partition.part.scores(weights, 0.0)[left_out]
+    # AUC does not depend on an intercept.
+    model = Solution(weights=weights, offset=0.0, cut=0.0, scale="none").model()
+    scores = partition.part.scores(model)[left_out]
     return [False, True], _core.keys_by_class(scores, positive[left_out])

@@ -51,18 +51,22 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them.
-    pub const ALL: [Algorithm; 9] = [
-        Algorithm::BaUbauc,
-        Algorithm::OlUbauc,
-        Algorithm::Solam,
-        Algorithm::Opauc,
-        Algorithm::OamSeq,
-        Algorithm::OamGra,
-        Algorithm::SvmOr,
-        Algorithm::Svm,
-        Algorithm::Logistic,
-    ];
+    /// All of them, in the order of the help.
+    pub fn all() -> impl Iterator<Item = Algorithm> {
+        // A chain, so that the compiler misses one that is left out.
+        use Algorithm as A;
+        std::iter::successors(Some(A::BaUbauc), |algorithm| match algorithm {
+            A::BaUbauc => Some(A::OlUbauc),
+            A::OlUbauc => Some(A::Solam),
+            A::Solam => Some(A::Opauc),
+            A::Opauc => Some(A::OamSeq),
+            A::OamSeq => Some(A::OamGra),
+            A::OamGra => Some(A::SvmOr),
+            A::SvmOr => Some(A::Svm),
+            A::Svm => Some(A::Logistic),
+            A::Logistic => None,
+        })
+    }
 
     /// As it is typed and written to files.
     pub fn name(self) -> &'static str {
@@ -81,7 +85,7 @@ impl Algorithm {
 
     /// The algorithm of that name.
     pub fn named(name: &str) -> Option<Algorithm> {
-        Algorithm::ALL.into_iter().find(|a| a.name() == name)
+        Algorithm::all().find(|a| a.name() == name)
     }
 
     /// In a line.
@@ -115,7 +119,11 @@ impl Algorithm {
 
     /// Whether it minimises P of β, γ and the least squares.
     pub fn is_ubauc(self) -> bool {
-        matches!(self, Algorithm::BaUbauc | Algorithm::OlUbauc)
+        use Algorithm::{BaUbauc, Logistic, OamGra, OamSeq, OlUbauc, Opauc, Solam, Svm, SvmOr};
+        match self {
+            BaUbauc | OlUbauc => true,
+            Solam | Opauc | OamSeq | OamGra | SvmOr | Svm | Logistic => false,
+        }
     }
 
     /// Whether it is defined by a paper other than ours: parameters of its own, no sample weights, no start.
@@ -125,8 +133,11 @@ impl Algorithm {
 
     /// Whether it learns from one example at a time.
     pub fn is_online(self) -> bool {
-        use Algorithm::{OamGra, OamSeq, OlUbauc, Opauc, Solam};
-        matches!(self, OlUbauc | Solam | Opauc | OamSeq | OamGra)
+        use Algorithm::{BaUbauc, Logistic, OamGra, OamSeq, OlUbauc, Opauc, Solam, Svm, SvmOr};
+        match self {
+            OlUbauc | Solam | Opauc | OamSeq | OamGra => true,
+            BaUbauc | SvmOr | Svm | Logistic => false,
+        }
     }
 }
 
@@ -258,5 +269,46 @@ pub fn fit(data: &Dataset, inputs: &FitInputs<'_>, spec: &Spec) -> Result<Outcom
         Spec::SvmOr(spec) => batch::svm_or(data, inputs, divisors, spec),
         Spec::Svm(spec) => batch::svm(data, divisors, spec),
         Spec::Logistic(spec) => batch::logistic(data, inputs, divisors, spec),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_written_and_read_with_its_name() {
+        assert_eq!(Algorithm::all().count(), 9);
+        for algorithm in Algorithm::all() {
+            assert_eq!(Algorithm::named(algorithm.name()), Some(algorithm));
+            let mut spec = Spec::new(algorithm);
+            assert_eq!(spec.algorithm(), algorithm);
+            spec.check().unwrap();
+            spec.set_seed(7);
+            assert!(spec.set("tolerance", 1e-3));
+            assert!(!spec.set("no such parameter", 1.0));
+            assert_eq!(
+                spec.set_passes(3),
+                algorithm.is_online() || algorithm == Algorithm::Svm
+            );
+            let text = serde_json::to_string(&spec).unwrap();
+            assert!(
+                text.starts_with(&format!("{{\"algorithm\":\"{}\"", algorithm.name())),
+                "{text}"
+            );
+            assert_eq!(serde_json::from_str::<Spec>(&text).unwrap(), spec);
+            // What is left out has its default.
+            let short = format!("{{\"algorithm\":\"{}\"}}", algorithm.name());
+            assert_eq!(
+                serde_json::from_str::<Spec>(&short).unwrap(),
+                Spec::new(algorithm)
+            );
+            // Every number that is searched for can be set, and is then among the parameters.
+            for (name, values) in spec.searched() {
+                assert!(spec.set(name, values[0]));
+                assert_eq!(spec.parameters()[name], serde_json::json!(values[0]));
+            }
+        }
+        assert_eq!(Algorithm::named("perceptron"), None);
     }
 }

@@ -59,7 +59,7 @@ fn blocks_of_rust_are_those_of_the_example() {
 #[test]
 fn every_file_named_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = ["", "crates/ubauc-cli/src", "crates/ubauc/src/solver"];
+    let folders = ["", "crates", "crates/ubauc/src/solver"];
     let prose = prose();
     let is_file = |word: &&str| {
         let endings = [".rs", ".toml", ".json", ".md"];
@@ -74,11 +74,11 @@ fn every_file_named_exists() {
 }
 
 #[test]
-fn every_place_on_the_command_line_is_in_its_file() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ubauc-cli/src");
+fn every_place_is_in_its_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let section = section(4);
     let rows = rows(&section);
-    assert!(rows.len() >= 14, "{}", rows.len());
+    assert!(rows.len() >= 10, "{}", rows.len());
     for row in rows {
         let file = row[0].trim_matches('`');
         let source = std::fs::read_to_string(root.join(file)).expect(file);
