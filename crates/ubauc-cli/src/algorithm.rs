@@ -30,7 +30,7 @@ pub(crate) fn fit(
     output: Output,
 ) -> Result<Outcome> {
     let bar = match spec.passes() {
-        Some(passes) => Progress::new(output, Some(passes.passes as u64), PASSES),
+        Some(passes) => Progress::new(output, Some(passes.max_passes as u64), PASSES),
         None => Progress::new(output, None, STEPS),
     };
     let bar = Mutex::new(bar);

@@ -35,7 +35,7 @@ pub(super) fn saved_model(
         set("solver", json!(name_of(args.solver)));
     }
     if let Some(passes) = spec.passes() {
-        set("passes", json!(passes.passes));
+        set("passes", json!(passes.max_passes));
         set("shuffle", json!(passes.shuffle));
         set("seed", json!(passes.seed));
     }

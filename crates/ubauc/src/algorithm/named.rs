@@ -120,7 +120,7 @@ impl Spec {
         }
         match self.passes_mut() {
             Some(spec) => {
-                spec.passes = passes;
+                spec.max_passes = passes;
                 true
             }
             None => false,

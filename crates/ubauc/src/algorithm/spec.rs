@@ -71,10 +71,9 @@ pub struct BaUbauc {
 
 /// Passes of an online learner.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct PassSpec {
     /// At most so many.
-    pub passes: usize,
+    pub max_passes: usize,
     /// Stop when the objective changes by less than this share of itself from one pass to the next.
     pub tolerance: f64,
     /// Rows in a new random order in each pass.
@@ -89,7 +88,7 @@ impl Default for PassSpec {
             passes, tolerance, ..
         } = Passes::default();
         PassSpec {
-            passes,
+            max_passes: passes,
             tolerance,
             shuffle: true,
             seed: 0,
@@ -101,14 +100,14 @@ impl PassSpec {
     /// One pass, where the algorithm's paper makes one.
     fn one() -> PassSpec {
         PassSpec {
-            passes: 1,
+            max_passes: 1,
             ..PassSpec::default()
         }
     }
 
     pub(super) fn passes(&self) -> Passes {
         Passes {
-            passes: self.passes,
+            passes: self.max_passes,
             tolerance: self.tolerance,
             shuffle: self.shuffle.then_some(self.seed),
         }
@@ -125,7 +124,6 @@ pub struct OlUbauc {
     /// η₀ is found by trial.
     pub finds_eta0: bool,
     /// How often.
-    #[serde(flatten)]
     pub passes: PassSpec,
     /// Of the features.
     pub scale: Scale,
@@ -150,7 +148,6 @@ pub struct Solam {
     #[serde(flatten)]
     pub params: SolamParams,
     /// How often.
-    #[serde(flatten)]
     pub passes: PassSpec,
     /// Of the features.
     pub scale: Scale,
@@ -177,7 +174,6 @@ pub struct Opauc {
     /// τ, the rank of the sketch of each covariance; 0 for full ones, none for what suits the number of features.
     pub tau: Option<usize>,
     /// How often.
-    #[serde(flatten)]
     pub passes: PassSpec,
     /// Of the features.
     pub scale: Scale,
@@ -224,7 +220,6 @@ pub struct Oam {
     /// The mean of the weights after each example, not the last ones.
     pub average: bool,
     /// How often.
-    #[serde(flatten)]
     pub passes: PassSpec,
     /// Of the features.
     pub scale: Scale,
