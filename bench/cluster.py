@@ -159,12 +159,12 @@ def wire(partitions, size, repeats):
         futures = client.map(abs, range(partitions), pure=False)
         wait(futures)
         asked = Partitions(client, futures)
-        told = {"round": bytes(8 * FEATURES), "size": size}
-        asked.each("probe", probe, **told)
+        sent = {"round": bytes(8 * FEATURES), "size": size}
+        asked.each("probe", probe, **sent)
         times = []
         for _ in range(repeats):
             start = time.perf_counter()
-            answers = asked.each("probe", probe, **told)
+            answers = asked.each("probe", probe, **sent)
             sum(np.require(answer, np.float64, ["C", "ALIGNED"]) for answer in answers)
             times.append(time.perf_counter() - start)
         return statistics.median(times)
@@ -283,11 +283,11 @@ def _traffic(found):
 
 def _latency(found):
     wire = found["wire"]
-    told = ", ".join(
+    text = ", ".join(
         f"{seconds(t)} for {p} partitions"
         for p, t in zip(wire["partitions"], wire["latency"], strict=True)
     )
-    return f"A round in which nothing is computed: {told} (median). Dask {found['version']}."
+    return f"A round in which nothing is computed: {text} (median). Dask {found['version']}."
 
 
 def mean(rounds, what):

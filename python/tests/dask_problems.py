@@ -64,10 +64,10 @@ def same_shards(X, y, sizes, weights=None, class_weight=None, **params):
     def send(round, add):
         return [s.run(p.part, round) for s, p in zip(shards, parts, strict=True)]
 
-    told = solver_params(estimator, ["0", "1"], seed=0, n_jobs=1)
-    told["least_squares"] = told["least_squares"] or "plain"
-    rounds = _core.Rounds(send, X.shape[1], told)
-    return rounds.fit(told["beta"], told["gamma"], told["tolerance"], None)
+    params = solver_params(estimator, ["0", "1"], seed=0, n_jobs=1)
+    params["least_squares"] = params["least_squares"] or "plain"
+    rounds = _core.Rounds(send, X.shape[1], params)
+    return rounds.fit(params["beta"], params["gamma"], params["tolerance"], None)
 
 
 def assert_bits(fitted, found):

@@ -34,8 +34,8 @@ async def _scheduler(address):
 
 
 async def _worker(address, nthreads):
-    told = {"host": "127.0.0.1", "dashboard": False, "memory_limit": 0}
-    async with distributed.Worker(address, nthreads=nthreads, **told) as worker:
+    options = {"host": "127.0.0.1", "dashboard": False, "memory_limit": 0}
+    async with distributed.Worker(address, nthreads=nthreads, **options) as worker:
         await worker.finished()
 
 

@@ -33,10 +33,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 class Recorder:
-    """Notes what it is told; ends the fit after `last` steps."""
+    """Records its calls; ends the fit after `last` steps."""
 
     def __init__(self, last=None):
-        self.told, self.last, self.torn_down = [], last, 0
+        self.events, self.last, self.torn_down = [], last, 0
 
     def setup(self, estimator, context):
         pass
@@ -45,15 +45,15 @@ class Recorder:
         self.torn_down += 1
 
     def on_fit_task_begin(self, estimator, context):
-        self.told.append(("begin", context.task_name, context.task_id))
+        self.events.append(("begin", context.task_name, context.task_id))
 
     def on_fit_task_end(self, estimator, context, *, X=None, metadata=None, fitted_estimator=None):
-        self.told.append(("end", context.task_name, context.task_id, fitted_estimator))
+        self.events.append(("end", context.task_name, context.task_id, fitted_estimator))
         self.X, self.metadata = X, metadata
         return self.last is not None and context.task_id + 1 >= self.last
 
     def ended(self, *names):
-        return [told for told in self.told if told[0] == "end" and told[1] in names]
+        return [event for event in self.events if event[0] == "end" and event[1] in names]
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -62,8 +62,8 @@ def test_every_step_is_a_task_with_its_model(kind, dense):
     clf, recorder = clone(ESTIMATORS[kind]), Recorder()
     clf.set_callbacks(recorder).fit(X, y)
     steps = recorder.ended("step", "pass", "round")
-    assert [told[2] for told in steps] == list(range(clf.n_iter_))
-    assert recorder.told[0][:2] == ("begin", "fit") and recorder.told[-1][:2] == ("end", "fit")
+    assert [event[2] for event in steps] == list(range(clf.n_iter_))
+    assert recorder.events[0][:2] == ("begin", "fit") and recorder.events[-1][:2] == ("end", "fit")
     for k in {0, len(steps) // 2, len(steps) - 1}:
         fitted = steps[k][3]
         alone = clone(ESTIMATORS[kind]).set_params(max_iter=k + 1).fit(X, y)
@@ -134,10 +134,10 @@ def test_many_classes_are_pairs_of_steps(dense):
     X, _ = dense
     recorder = Recorder()
     clf = UBAUCClassifier(**FIXED).set_callbacks(recorder).fit(X, np.arange(len(X)) % 3)
-    assert [told[2] for told in recorder.ended("pair")] == [0, 1, 2]
+    assert [event[2] for event in recorder.ended("pair")] == [0, 1, 2]
     assert len(recorder.ended("step")) == clf.n_iter_.sum()
     # A step of one pair is no classifier of all.
-    assert {told[3] for told in recorder.ended("step", "pair")} == {None}
+    assert {event[3] for event in recorder.ended("step", "pair")} == {None}
     assert recorder.ended("fit")[0][3] is not None
 
 

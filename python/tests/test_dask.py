@@ -515,9 +515,9 @@ def test_an_asynchronous_client(killable):
 def test_progress(client, capsys):
     rows, labels, _ = in_chunks(*problem(), (500, 400))
     fitted = DaskUBAUCClassifier(client, verbose=1, **GIVEN).fit(rows, labels)
-    told = capsys.readouterr()
-    lines = told.err.splitlines()
-    assert not told.out
+    printed = capsys.readouterr()
+    lines = printed.err.splitlines()
+    assert not printed.out
     assert len(lines) >= fitted.n_iter_
     assert lines[0].startswith("[DaskUBAUCClassifier] step ")
     assert "rounds: objective " in lines[-1] and ", gap " in lines[-1]

@@ -161,12 +161,12 @@ def test_ctrl_c_ends_an_online_fit_and_its_folds(client, monkeypatch):
     rows, labels, _ = in_chunks(*problem(), (500, 400))
     turns, each = [], _workers.Partitions.each
 
-    def counted(self, name, *args, **told):
+    def counted(self, name, *args, **options):
         if name == "epoch":
-            turns.append(told["turn"])
+            turns.append(options["turn"])
             if len(turns) == 4:
                 raise KeyboardInterrupt
-        return each(self, name, *args, **told)
+        return each(self, name, *args, **options)
 
     monkeypatch.setattr(_workers.Partitions, "each", counted)
     endless = {**GIVEN, "solver": "online", "max_iter": 3, "calibrate": "sigmoid"}

@@ -47,7 +47,7 @@ def classifier(client, **params):
 
 
 def later(seconds, do):
-    """Do it from a thread of its own after so many seconds."""
+    """Do it from a thread of its own after this many seconds."""
     timer = threading.Timer(seconds, do)
     timer.daemon = True
     timer.start()

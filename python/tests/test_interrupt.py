@@ -1,4 +1,4 @@
-"""Ctrl-C ends a fit soon, and what is raised while progress is told comes out of it."""
+"""Ctrl-C ends a fit soon, and what is raised while progress is reported comes out of it."""
 
 import sys
 import time

@@ -106,8 +106,8 @@ def test_the_rank_is_chosen_as_the_program_does(columns, program, tmp_path):
     clf.save(tmp_path / "ours.json")
     assert (tmp_path / "ours.json").read_bytes() == (tmp_path / "theirs.json").read_bytes()
     tau = 0 if columns == 1000 else 50
-    told = OPAUCClassifier(eta=0.01, tau=tau, random_state=3).fit(X, y)
-    np.testing.assert_array_equal(told.coef_, clf.coef_)
+    given = OPAUCClassifier(eta=0.01, tau=tau, random_state=3).fit(X, y)
+    np.testing.assert_array_equal(given.coef_, clf.coef_)
 
 
 def differences(X, y, clf):
@@ -344,22 +344,22 @@ def test_streams_of_many_classes_and_what_they_refuse(dense):
             stream.partial_fit(X, y, classes=[-1, 1])
 
 
-def test_a_stream_after_fit_begins_anew_and_says_so(dense, tmp_path):
+def test_a_stream_after_fit_starts_over_and_says_so(dense, tmp_path):
     X, y = dense
-    anew = SOLAMClassifier(random_state=0).partial_fit(X[:300], y[:300], classes=[-1, 1])
+    fresh = SOLAMClassifier(random_state=0).partial_fit(X[:300], y[:300], classes=[-1, 1])
     clf = SOLAMClassifier(random_state=0).fit(X, y)
     clf.save(tmp_path / "m.json")
     for again in (clf, SOLAMClassifier.load(tmp_path / "m.json")):
         again.random_state = 0
-        with pytest.warns(UserWarning, match="anew") as caught:
+        with pytest.warns(UserWarning, match="starts over") as caught:
             again.partial_fit(X[:300], y[:300])
         assert caught[0].filename == __file__
-        np.testing.assert_array_equal(again.coef_, anew.coef_)
-    anew.partial_fit(X[300:], y[300:]).save(tmp_path / "m.json")
+        np.testing.assert_array_equal(again.coef_, fresh.coef_)
+    fresh.partial_fit(X[300:], y[300:]).save(tmp_path / "m.json")
     loaded = SOLAMClassifier.load(tmp_path / "m.json")
-    np.testing.assert_array_equal(loaded.decision_function(X), anew.decision_function(X))
-    anew.fit(X, y)
-    np.testing.assert_array_equal(anew.coef_, SOLAMClassifier(random_state=0).fit(X, y).coef_)
+    np.testing.assert_array_equal(loaded.decision_function(X), fresh.decision_function(X))
+    fresh.fit(X, y)
+    np.testing.assert_array_equal(fresh.coef_, SOLAMClassifier(random_state=0).fit(X, y).coef_)
 
 
 def test_damaged_states_are_refused(dense):

@@ -8,7 +8,7 @@
 >>> clf = UBAUCClassifier(random_state=0).fit(X_train, y_train)
 >>> clf.score(X_test, y_test) > 0.85
 True
->>> bool(clf.gap_ < 1e-6)  # proved: no weights do better than this by more than one in a million
+>>> bool(clf.gap_ < 1e-6)  # certified: no weights do better than this by more than one in a million
 True
 """
 

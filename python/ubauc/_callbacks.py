@@ -40,7 +40,7 @@ class StoppedByCallback(Exception):  # noqa: N818
 
 
 class Tasks:
-    """The tasks of one fit, told to the callbacks of the estimator."""
+    """The tasks of one fit, reported to the callbacks of the estimator."""
 
     def __init__(self, estimator, X, y, sample_weight, *, n_pairs, max_steps):
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}

@@ -10,7 +10,7 @@ from ._weighted import WeightedAUCClassifier
 class UBAUCClassifier(WeightedAUCClassifier):
     """Linear scorer of high AUC, by the univariate bound of AUC risk.
 
-    The batch solver finds the minimum of a convex objective and proves it: ``gap_`` bounds how far
+    The batch solver finds the minimum of a convex objective and certifies it: ``gap_`` bounds how far
     it can be from the optimum. The online solver minimises the same, one example at a time, and has
     `partial_fit`. Neither compares pairs of examples. More than two classes are learned one against
     one.
@@ -18,7 +18,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
     Parameters
     ----------
     solver : {"batch", "online"}, default="batch"
-        Newton steps to a proved minimum, or passes of one step an example.
+        Newton steps to a certified minimum, or passes of one step an example.
     beta : float or "auto", default="auto"
         Weight of the least squares, above 0. "auto" chooses `beta` and what else is "auto" by
         cross-validated AUC, as the command line does, which takes a few hundred fits; with fewer
@@ -40,7 +40,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
         `beta` and `gamma` are both given, else "maxabs". `partial_fit` divides by the largest value
         so far, and refuses "standard".
     tol : float, default=None
-        Batch: the relative gap to prove, 1e-6 if None. Online: stop when a pass changes the
+        Batch: the relative gap to certify, 1e-6 if None. Online: stop when a pass changes the
         objective by less than this share, 1e-7 if None.
     max_iter : int, default=None
         Newton steps (1000 if None) or passes (50 if None) at most.
@@ -92,9 +92,9 @@ class UBAUCClassifier(WeightedAUCClassifier):
     objective_ : float or ndarray of shape (n_pairs,)
         The minimum found, in mean form. NaN after `partial_fit`.
     dual_objective_ : float or ndarray of shape (n_pairs,)
-        A lower bound of all values of the objective; NaN where nothing is proved.
+        A lower bound of all values of the objective; NaN where nothing is certified.
     gap_ : float or ndarray of shape (n_pairs,)
-        ``(objective_ - dual_objective_) / abs(objective_)``; NaN where nothing is proved.
+        ``(objective_ - dual_objective_) / abs(objective_)``; NaN where nothing is certified.
     n_tied_ : int or ndarray of shape (n_pairs,)
         Training examples tied at the threshold; many of them are a collapse.
     trace_ : dict of ndarray, or list of such

@@ -16,7 +16,7 @@ from .exceptions import BaselineWarning, CollapseWarning, warn_user
 
 # Parameters that are used where "auto" has too few examples to choose by.
 DEFAULT_BETA, DEFAULT_GAMMA = 0.5, 1e-4
-# "auto" needs so many examples of each class: five folds beside a fifth held out.
+# "auto" needs this many examples of each class: five folds beside a fifth held out.
 ENOUGH = 10
 # Passes that ended while the objective still changed by such a share of itself deserve a warning.
 STILL_MOVING = 1e-3
@@ -125,7 +125,7 @@ def online_steps(estimator, stream=False):
 
 
 def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
-    """What every solver is told. `chosen` has beta, gamma and the kind of least squares."""
+    """Options of every solver. `chosen` has beta, gamma and the kind of least squares."""
     online = estimator.solver == "online"
     beta, gamma, kind = chosen or (estimator.beta, estimator.gamma, estimator.least_squares)
     given = beta != "auto" and gamma != "auto" and chosen is None
@@ -134,7 +134,7 @@ def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
         scale = "none" if given and not online else "maxabs"
     tol, max_iter = (1e-7, 50) if online else (1e-6, 1000)
     if estimator.tol == 0 and not online:
-        raise ValueError("tol = 0: no gap of 0 can be proved; must be above 0 for solver='batch'")
+        raise ValueError("tol = 0: no gap of 0 can be certified; must be above 0 for solver='batch'")
     return {
         "beta": None if beta == "auto" else float(beta),
         "gamma": None if gamma == "auto" else float(gamma),
@@ -151,7 +151,7 @@ def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
 
 
 def listener(estimator, watch, what, measure, after):
-    """Who is told of every step: a printer, the callbacks, both or none."""
+    """Called after every step: a printer, the callbacks, both or none."""
     tell = _printer(estimator, what, measure) if estimator.verbose else None
     return tell if watch is None else watch(what, after, tell)
 
@@ -181,9 +181,9 @@ def solve(estimator, problem, *, seed, n_jobs, watch):
         params, tuned = _as_chosen(params, chosen), chosen.tuned
     after = partial(_after, estimator, problem, params)
     measure = ("pass", "AUC") if estimator.solver == "online" else ("step", "gap")
-    told = {**params, "progress": listener(estimator, watch, *measure, after)}
+    watched = {**params, "progress": listener(estimator, watch, *measure, after)}
     try:
-        solution = _solve(estimator, problem, told)
+        solution = _solve(estimator, problem, watched)
     except StoppedByCallback as stopped:
         # The same steps once more, and no more: nobody has to be warned of that.
         params = {**params, "max_iter": stopped.n_iter}
@@ -204,7 +204,7 @@ def _as_chosen(params, solution):
 
 
 def _after(estimator, problem, params, n_iter):
-    """The solution of so many steps, its folds solved to the end."""
+    """The solution of this many steps, its folds solved to the end."""
     solution = _solve(estimator, problem, {**params, "max_iter": n_iter})
     return _calibrated(estimator, problem, params, solution)
 
@@ -229,7 +229,7 @@ def _solve(estimator, problem, params):
 
 
 def solution_of(found, params, counts):
-    """What the library found, of so many negatives and positives."""
+    """What the library found, of this many negatives and positives."""
     low, high = found["lambda"]
     offset = found["intercept"]
     tuned = found.get("tuned")
@@ -297,7 +297,7 @@ def warn_about(solution, n, params):
         warn_user(message, ConvergenceWarning)
     elif stop == "unproved":
         message = (
-            "the gap is an estimate, not a proof: with gamma=0 features may depend on each other, "
+            "the gap is an estimate, not a certificate: with gamma=0 features may depend on each other, "
             "which a small gamma mends; and where values are huge beside their variation rounding "
             "hides it, which taking their mean off mends"
         )

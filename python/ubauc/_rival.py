@@ -26,7 +26,7 @@ class RivalClassifier(AUCClassifier):
     }
     # What to do about weights that are all 0.
     _cure = ""
-    # What a step is called, and what is told of it.
+    # What a step is called, and what is reported of it.
     _measure = ("round", "gap")
 
     def fit(self, X, y):
@@ -74,9 +74,9 @@ class RivalClassifier(AUCClassifier):
     def _solve(self, problem, watch, *, seed, n_jobs):
         params = self._params(problem.names, seed=seed, n_jobs=n_jobs)
         after = partial(self._after, problem, params)
-        told = {**params, "progress": listener(self, watch, *self._measure, after)}
+        watched = {**params, "progress": listener(self, watch, *self._measure, after)}
         try:
-            solution = self._found(problem, told)
+            solution = self._found(problem, watched)
         except StoppedByCallback as stopped:
             # The same steps once more, and no more: nobody has to be warned of that.
             solution = self._after(problem, params, stopped.n_iter)
@@ -89,7 +89,7 @@ class RivalClassifier(AUCClassifier):
         return None
 
     def _after(self, problem, params, n_iter):
-        """The solution of so many steps."""
+        """The solution of this many steps."""
         return self._found(problem, {**params, "max_iter": n_iter})
 
     def _warn(self, solution):
@@ -159,7 +159,7 @@ class OnlineRivalClassifier(RivalClassifier):
         `scale="maxabs"` divides by the largest values so far, and what was learned with smaller
         ones stays as it is; "standard" is refused. `max_iter`, `tol` and `shuffle` are for `fit`.
         The threshold is halfway between the mean scores of the classes. `fit` and `load` keep no
-        state to learn on from: after them a stream begins anew, with a warning.
+        state to learn on from: after them a stream starts over, with a warning.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class OnlineRivalClassifier(RivalClassifier):
         if getattr(self, "_learners", None) is None:
             if hasattr(self, "_solutions"):
                 message = (
-                    "fit and load keep no state to learn on from: the stream begins anew, and what "
+                    "fit and load keep no state to learn on from: the stream starts over, and what "
                     "was learned before is forgotten"
                 )
                 warn_user(message, UserWarning)

@@ -319,7 +319,7 @@ class OAMClassifier(OnlineRivalClassifier):
 
 
 class RankSVMClassifier(RivalClassifier):
-    """The linear ranking SVM, over all pairs, with a proof of how near the minimum is [1]_.
+    """The linear ranking SVM, over all pairs, with a certificate of how near the minimum is [1]_.
 
     By cutting planes; a round sorts the scores about ten times and never looks at a pair.
 
@@ -328,7 +328,7 @@ class RankSVMClassifier(RivalClassifier):
     C : float, default=1.0
         Weight of the mean hinge over pairs, beside half the squared norm of the coefficients.
     tol : float, default=1e-4
-        The relative gap to prove.
+        The relative gap to certify.
     max_iter : int, default=2000
         Rounds at most; a `ConvergenceWarning` tells if they were too few.
     scale : {"none", "maxabs", "standard"}, default="maxabs"

@@ -100,7 +100,7 @@ impl InterceptArgs {
 pub(crate) enum Command {
     /// See what the program does, on imbalanced data made up on the spot
     Demo(demo::DemoArgs),
-    /// Learn a linear scoring function, with a proof of how good it is
+    /// Learn a linear scoring function, with a certificate of how good it is
     Train(train::TrainArgs),
     /// Learn from a stream, one example at a time, in memory that does not grow with it
     Learn(learn::LearnArgs),

@@ -109,7 +109,7 @@ pub(crate) fn run(args: &LearnArgs, output: Output) -> Result<()> {
         },
         initial: initial.filter(|_| resumed_at.unwrap_or(0) == 0),
         skip: resumed_at.filter(|_| !args.saving.no_skip).unwrap_or(0),
-        told: HashSet::new(),
+        shown: HashSet::new(),
     };
     let stopped = run.take_all(&signals);
     end(run, stopped, started, resumed_at)
@@ -168,7 +168,7 @@ struct Run<'a> {
     /// Examples that the checkpoint knows.
     skip: u64,
     /// Notices, each once.
-    told: HashSet<String>,
+    shown: HashSet<String>,
 }
 
 impl Run<'_> {
@@ -204,7 +204,7 @@ impl Run<'_> {
     fn take(&mut self, batch: &LabelledBatch, signals: &Signals) -> Result<()> {
         let path = &self.args.file;
         for notice in batch.notices.iter() {
-            if self.told.insert(notice.clone()) {
+            if self.shown.insert(notice.clone()) {
                 self.output
                     .note(format!("note: {}: {notice}", path.display()));
             }
@@ -383,7 +383,7 @@ fn same_settings(state: &State, typed: &BTreeMap<String, Value>) -> Result<()> {
     let (now, then) = (shown(typed.get(name)), shown(saved.get(name)));
     Err(WrongUsage(format!(
         "--{name} is {now}, and was {then} in the run that is resumed; give the same options, or \
-         begin anew (--fresh)"
+         start over (--fresh)"
     ))
     .into())
 }

@@ -70,7 +70,7 @@ struct Asked {
     /// Models to average [default: 25]
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     runs: Option<usize>,
-    /// Begin no further search or run after so many minutes; the same command goes on later
+    /// Begin no further search or run after this many minutes; the same command goes on later
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     time_limit: Option<Duration>,
     /// Seed of the halves that many classes are split into [default: 1]
@@ -83,7 +83,7 @@ struct Asked {
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "experiments/results")]
     results: PathBuf,
-    /// Make all that is asked for anew
+    /// Recompute everything that is asked for
     #[arg(long)]
     fresh: bool,
     /// Grids and choices other than those of the program
@@ -144,7 +144,7 @@ impl Asked {
         )
     }
 
-    /// What is there, and the lock of the directory, which no other run then writes to. A file that is to be made anew may be anything.
+    /// What is there, and the lock of the directory, which no other run then writes to. A file that is to be recomputed may be anything.
     fn state<C: Made + Serialize + for<'a> Deserialize<'a>>(
         &self,
         file: &Path,

@@ -48,7 +48,7 @@ use warnings::warn;
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n\n\
     Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
-    their classes and s = w.x + b their scores, plus gamma/2 |w|^2. The gap is the proof: no weights have\n\
+    their classes and s = w.x + b their scores, plus gamma/2 |w|^2. The gap is the certificate: no weights have\n\
     an objective smaller than this one by more than that share.\n\n\
     Without --beta or --gamma both are chosen as `ubauc tune` does, which takes a few hundred fits, and\n\
     a note tells how the choice compares with logistic regression. A beta that is too small ties\n\
@@ -85,7 +85,7 @@ pub(crate) struct TrainArgs {
     /// than this share [default: 1e-6; svm-or and svm: 1e-4; logistic: 1e-8; online learners: 1e-7]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<f64>,
-    /// Stop after so many Newton steps or rounds [default: 1000; svm-or: 2000; logistic and bcd: 100]
+    /// Stop after this many Newton steps or rounds [default: 1000; svm-or: 2000; logistic and bcd: 100]
     #[arg(long, value_name = "N")]
     max_newton: Option<usize>,
     /// Judge the model on this file too: AUC with its 95 % interval

@@ -12,7 +12,7 @@ use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{interval, number, p_value, thousands};
 use ubauc::document::{Block, Document, Table};
 use ubauc::objective::ubauc::LeastSquares;
-use ubauc::tune::{LogisticPoint, Point, SIGNIFICANT, TuneParams, Tuned, Verdict, tune};
+use ubauc::tune::{GridPoint, LogisticPoint, SIGNIFICANT, TuneParams, Tuned, Verdict, tune};
 
 use crate::args::InterceptArgs;
 use crate::input::FileArg;
@@ -196,10 +196,10 @@ struct Report {
     held_out: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<String>,
-    chosen: Point,
+    chosen: GridPoint,
     logistic_chosen: LogisticPoint,
     verdict: Option<Verdict>,
-    points: Vec<Point>,
+    points: Vec<GridPoint>,
     logistic: Vec<LogisticPoint>,
     seconds: Seconds,
 }
@@ -249,7 +249,7 @@ impl Report {
 
     /// The options of `ubauc train` for the choice.
     fn options(&self) -> String {
-        let Point { beta, gamma, .. } = self.chosen;
+        let GridPoint { beta, gamma, .. } = self.chosen;
         let kind = kind(self.chosen.least_squares);
         let mut options = format!("--beta {beta} --gamma {gamma:e} --least-squares {kind}");
         if !self.intercept {
@@ -357,7 +357,7 @@ impl output::Report for Report {
 
 impl Report {
     fn best_points(&self) -> Table {
-        let mut best: Vec<&Point> = self.points.iter().collect();
+        let mut best: Vec<&GridPoint> = self.points.iter().collect();
         // Collapsed ones last: they cannot be chosen, whatever their AUC.
         best.sort_by(|a, b| {
             let order = b.judged.auc.total_cmp(&a.judged.auc);

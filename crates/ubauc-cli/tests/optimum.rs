@@ -148,7 +148,7 @@ fn without_gamma_the_minimum_is_that_of_no_penalty() {
     );
     assert_eq!(two["stop"], "unproved");
     assert!(two["dual"].is_null() && two["gap"].is_null(), "{two}");
-    assert!(said.contains("not a proof"), "{said}");
+    assert!(said.contains("not a certificate"), "{said}");
 }
 
 #[test]

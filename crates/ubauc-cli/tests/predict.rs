@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use ubauc::data::labels::Choice;
 use ubauc::model::Model;
 use ubauc::read::{ReadOptions, read};
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
 
 use crate::process::{command, directory_with, failure, json, stderr, success, ubauc, wrong_usage};
 use crate::train::overlapping;
@@ -108,7 +108,7 @@ fn scores_are_those_of_training_to_the_last_bit() {
         intercept: false,
         ..Default::default()
     };
-    let fitted = fit(&data, &Given::default(), &params).unwrap();
+    let fitted = fit(&data, &BatchInputs::default(), &params).unwrap();
     let model = Model::linear(fitted.weights.clone(), fitted.intercept);
     let trained = model.scores(data.rows()).unwrap();
     assert!(bits(&scores) == bits(&trained), "other bits");

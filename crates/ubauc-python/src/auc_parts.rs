@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use ubauc::metrics::{self, Cell, Piece, PlacementSums};
 
 use crate::error::Refused;
-use crate::metrics::told;
+use crate::metrics::to_json;
 
 type Keys<'py> = PyReadonlyArray1<'py, u64>;
 type Table<'py> = PyReadonlyArray2<'py, u64>;
@@ -23,7 +23,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cut>()
 }
 
-/// The rows of a table of so many columns.
+/// The rows of a table of this many columns.
 fn rows<const C: usize>(table: &Table<'_>) -> PyResult<Vec<[u64; C]>> {
     if table.shape()[1] != C {
         let got = table.shape()[1];
@@ -113,7 +113,7 @@ fn range_sums<'py>(
         .map(|(neg, pos)| Ok([neg.as_slice()?, pos.as_slice()?]))
         .collect::<PyResult<_>>()?;
     let sums = py.detach(|| metrics::range_sums(&range, &parts));
-    told(sums.map_err(Refused::from)?)
+    to_json(sums.map_err(Refused::from)?)
 }
 
 /// What the driver knows of the key line.
@@ -160,6 +160,6 @@ impl Cut {
             .map(|text| serde_json::from_str(text))
             .collect::<Result<_, _>>()
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        told(self.0.auc(&sums).map_err(Refused::from)?)
+        to_json(self.0.auc(&sums).map_err(Refused::from)?)
     }
 }

@@ -1,6 +1,6 @@
 //! The thread that called from Python, and the workers that it waits for.
 //!
-//! Python is only ever run by the thread that called: progress is told there, whatever worker has it, since settings of
+//! Python is only ever run by the thread that called: progress is reported there, whatever worker has it, since settings of
 //! scikit-learn, warnings and the output of a notebook belong to threads; and only the main thread hears of Ctrl-C. While it
 //! waits, without the GIL, it looks every [`POLL`] whether a signal has come.
 //!
@@ -73,7 +73,7 @@ pub(crate) fn stop_if_asked() {
 }
 
 /// Has the caller call `progress`, if there is one, and waits for that.
-pub(crate) fn tell(
+pub(crate) fn report_progress(
     progress: Option<&Py<PyAny>>,
     step: usize,
     objective: f64,
@@ -128,9 +128,9 @@ fn serve(caller: &Caller, Inbox(inbox): &Inbox) -> PyResult<()> {
     loop {
         let heard = match inbox.recv_timeout(POLL) {
             Ok(Note::Done) | Err(RecvTimeoutError::Disconnected) => return served,
-            Ok(Note::Progress(progress, told, answer)) => {
+            Ok(Note::Progress(progress, values, answer)) => {
                 let heard = Python::attach(|py| match &served {
-                    Ok(()) => progress.call1(py, told).map(drop),
+                    Ok(()) => progress.call1(py, values).map(drop),
                     Err(_) => Ok(()),
                 });
                 if heard.is_err() {

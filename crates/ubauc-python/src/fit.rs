@@ -7,16 +7,16 @@ use pyo3::types::PyDict;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::{Origin, Scale};
 use ubauc::objective::ubauc::LeastSquares;
-use ubauc::solver::ba_ubauc::{self, BaUbaucParams, Fit, Given, TracePoint};
-use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesGiven};
+use ubauc::solver::ba_ubauc::{self, BaUbaucParams, BatchInputs, Fit, TracePoint};
+use ubauc::solver::ol_ubauc::passes::{self, PassPoint, Passes, PassesInputs};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
 use ubauc::tune::{TuneParams, Tuned, Verdict, has_collapsed, tune};
 
-use crate::caller::{stop_if_asked, tell};
+use crate::caller::{report_progress, stop_if_asked};
 use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
 
-/// What every solver is told.
+/// Options of every solver.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Common {
@@ -74,13 +74,13 @@ pub(crate) fn fit_batch<'py>(
     let (fit, used, tuned, collapsed) = detached(py, params.n_jobs, || {
         let data = x.dataset(positive, params.classes.clone())?;
         let (used, tuned) = params.choose(&data, weights, kind, scale)?;
-        let tell = |p: &TracePoint| params.tell(p.newton, p.objective, p.gap);
+        let report_progress = |p: &TracePoint| params.report_progress(p.newton, p.objective, p.gap);
         let divisors = scale.optional_divisors(data.rows(), weights, params.origin())?;
-        let given = Given {
+        let given = BatchInputs {
             weights,
             divisors: divisors.as_deref(),
             start: None,
-            progress: Some(&tell),
+            progress: Some(&report_progress),
         };
         let fit = ba_ubauc::fit(&data, &given, &used)?;
         let collapsed = has_collapsed(&data, weights, fit.tied);
@@ -90,7 +90,7 @@ pub(crate) fn fit_batch<'py>(
     answer.set_item(
         "tuned",
         match &tuned {
-            Tuning::Done(tuned) => Some(told(tuned)?),
+            Tuning::Done(tuned) => Some(tuning_json(tuned)?),
             _ => None,
         },
     )?;
@@ -153,13 +153,14 @@ pub(crate) fn fit_online<'py>(
     };
     let (fit, used, collapsed) = detached(py, params.n_jobs, || {
         let data = x.dataset(positive, params.classes.clone())?;
-        let tell = |p: &PassPoint| params.tell(p.pass, p.objective, Some(p.auc));
+        let report_progress =
+            |p: &PassPoint| params.report_progress(p.pass, p.objective, Some(p.auc));
         let divisors = scale.optional_divisors(data.rows(), weights, params.origin())?;
-        let given = PassesGiven {
+        let given = PassesInputs {
             weights,
             divisors: divisors.as_deref(),
             start: None,
-            progress: Some(&tell),
+            progress: Some(&report_progress),
         };
         if steps.eta0.is_none() {
             used.eta0 = eta0::choose(&data, &given, &used, params.seed)?;
@@ -207,13 +208,13 @@ impl Common {
         scale_of(&self.scale)
     }
 
-    pub(crate) fn tell(&self, step: usize, objective: f64, measure: Option<f64>) {
-        tell(self.progress.as_ref(), step, objective, measure);
+    pub(crate) fn report_progress(&self, step: usize, objective: f64, measure: Option<f64>) {
+        report_progress(self.progress.as_ref(), step, objective, measure);
     }
 
     /// Calls whoever watches from this thread, which is the one that called.
-    pub(crate) fn tell_here(&self, told: (usize, f64, Option<f64>)) -> PyResult<()> {
-        let call = |progress: &Py<PyAny>| Python::attach(|py| progress.call1(py, told).map(drop));
+    pub(crate) fn report_here(&self, values: (usize, f64, Option<f64>)) -> PyResult<()> {
+        let call = |progress: &Py<PyAny>| Python::attach(|py| progress.call1(py, values).map(drop));
         self.progress.as_ref().map_or(Ok(()), call)
     }
 
@@ -323,7 +324,7 @@ pub(crate) fn name(kind: LeastSquares) -> &'static str {
 }
 
 /// The grid and the verdict, as JSON.
-fn told(tuned: &Tuned) -> PyResult<String> {
+fn tuning_json(tuned: &Tuned) -> PyResult<String> {
     let all = serde_json::json!({
         "points": tuned.points,
         "chosen": tuned.chosen,

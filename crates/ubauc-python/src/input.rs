@@ -218,7 +218,7 @@ fn lend<T>(numbers: &[T]) -> &'static [T] {
     unsafe { std::slice::from_raw_parts(numbers.as_ptr(), numbers.len()) }
 }
 
-/// Runs `work` on so many threads of its own, without the GIL, until it ends or is interrupted (`caller.rs`). Threads that
+/// Runs `work` on this many threads of its own, without the GIL, until it ends or is interrupted (`caller.rs`). Threads that
 /// stayed would be missing after a fork.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,

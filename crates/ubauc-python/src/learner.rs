@@ -46,7 +46,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Centres features at means from elsewhere: their sums over so many examples, and how often they were not 0.
+    /// Centres features at means from elsewhere: their sums over this many examples, and how often they were not 0.
     fn start_means(
         &mut self,
         examples: u64,
@@ -59,7 +59,7 @@ impl Learner {
         Ok(means.map_err(Refused::from)?)
     }
 
-    /// As if so many steps were made before: the next ones are that much smaller.
+    /// As if this many steps were made before: the next ones are that much smaller.
     fn take_steps(&mut self, steps: u64) {
         self.0.set_steps(steps);
     }

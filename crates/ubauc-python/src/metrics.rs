@@ -24,7 +24,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// What was found, as JSON: few numbers, written with all their digits, integers of any length.
-pub(crate) fn told(found: impl Serialize) -> PyResult<String> {
+pub(crate) fn to_json(found: impl Serialize) -> PyResult<String> {
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -37,7 +37,7 @@ fn auc<'py>(
 ) -> PyResult<String> {
     let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
     let found = detached(py, n_jobs, || Ok(metrics::auc(scores, positive)?))?;
-    told(found)
+    to_json(found)
 }
 
 #[pyfunction]
@@ -56,7 +56,7 @@ fn weighted_auc<'py>(
     let found = detached(py, n_jobs, || {
         Ok(metrics::weighted_auc(scores, positive, weights)?)
     })?;
-    told(found)
+    to_json(found)
 }
 
 #[pyfunction]
@@ -74,7 +74,7 @@ fn compare<'py>(
     let found = detached(py, n_jobs, || {
         Ok(metrics::compare_many(&scorers, positive)?)
     })?;
-    told(found)
+    to_json(found)
 }
 
 #[pyfunction]
@@ -111,7 +111,7 @@ fn hand_till<'py>(
     let found = detached(py, n_jobs, || {
         Ok(metrics::hand_till(scores, n_classes, &classes)?)
     })?;
-    told(found)
+    to_json(found)
 }
 
 #[pyfunction]
@@ -123,7 +123,7 @@ fn bound<'py>(
 ) -> PyResult<String> {
     let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
     let found = detached(py, n_jobs, || Ok(univariate::bound(scores, positive)?))?;
-    told(found)
+    to_json(found)
 }
 
 /// AUC of a stream by counts in buckets.
@@ -145,7 +145,7 @@ impl Buckets {
     }
 
     fn to_json(&self) -> PyResult<String> {
-        told(&self.0)
+        to_json(&self.0)
     }
 
     /// All examples, or none if one is refused.
@@ -180,7 +180,7 @@ impl Buckets {
 
     fn estimate(&self) -> PyResult<String> {
         let estimate = self.0.estimate().map_err(Refused::from)?;
-        told(estimate)
+        to_json(estimate)
     }
 
     #[getter]

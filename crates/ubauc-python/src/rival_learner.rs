@@ -23,7 +23,7 @@ use ubauc::solver::solam::Solam;
 use crate::caller::stop_if_asked;
 use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
-use crate::rivals::{Rival, Told, opauc};
+use crate::rivals::{Rival, RivalOptions, opauc};
 
 #[derive(Serialize, Deserialize)]
 enum Learns {
@@ -69,7 +69,7 @@ struct AtHand {
 #[pymethods]
 impl RivalLearner {
     #[new]
-    fn new(params: Told<'_>, cols: usize) -> PyResult<RivalLearner> {
+    fn new(params: RivalOptions<'_>, cols: usize) -> PyResult<RivalLearner> {
         let scaled = match params.scale() {
             "none" => false,
             "maxabs" => true,

@@ -9,19 +9,19 @@ use ubauc::data::scale::Origin;
 use ubauc::objective::univariate::l_tilde_min;
 use ubauc::solver::oam::{Oam, OamParams, Update};
 use ubauc::solver::opauc::{Opauc, OpaucParams, default_tau};
-use ubauc::solver::passes::{self, Online, OnlineGiven, PassPoint, Passes, Scored};
+use ubauc::solver::passes::{self, Online, OnlineInputs, PassPoint, Passes, Scored};
 use ubauc::solver::solam::{Solam, SolamParams};
-use ubauc::solver::svm_or::{self, RoundPoint, SvmOrGiven, SvmOrParams};
+use ubauc::solver::svm_or::{self, RoundPoint, SvmOrInputs, SvmOrParams};
 
-use crate::caller::{stop_if_asked, tell};
+use crate::caller::{report_progress, stop_if_asked};
 use crate::error::{Refused, unknown};
 use crate::fit::scale_of;
 use crate::input::{Matrix, detached};
 
-/// What every one of them is told.
+/// Options of every one of them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Told<'py> {
+pub(crate) struct RivalOptions<'py> {
     /// By the command line's name.
     algorithm: String,
     /// Its parameters, by the names of the command line; what is not there is the library's default.
@@ -63,12 +63,12 @@ pub(crate) fn fit_rival<'py>(
     py: Python<'py>,
     x: Matrix<'py>,
     positive: PyReadonlyArray1<'py, bool>,
-    params: Told<'py>,
+    params: RivalOptions<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let rival = params.rival()?;
     let scale = scale_of(&params.scale)?;
     let (x, positive) = (x.slices()?, positive.as_slice()?);
-    let Told {
+    let RivalOptions {
         classes,
         n_jobs,
         progress,
@@ -100,7 +100,7 @@ pub(crate) fn fit_rival<'py>(
     Ok(answer)
 }
 
-impl<'py> Told<'py> {
+impl<'py> RivalOptions<'py> {
     fn own<T>(&self, name: &str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
@@ -186,7 +186,7 @@ impl Rival {
     }
 }
 
-/// With the rank that suits so many features, if it is to be found.
+/// With the rank that suits this many features, if it is to be found.
 pub(crate) fn opauc(d: usize, params: &OpaucParams, finds_tau: bool) -> ubauc::Result<Opauc> {
     let found = if finds_tau { default_tau(d) } else { None };
     let tau = params.tau.or(found);
@@ -222,8 +222,8 @@ struct Stream<'a> {
 
 impl Stream<'_> {
     fn fit(&self, learner: impl Online) -> Result<Found, Refused> {
-        let say = |p: &PassPoint| tell(self.progress, p.pass, p.objective, Some(p.auc));
-        let given = OnlineGiven {
+        let say = |p: &PassPoint| report_progress(self.progress, p.pass, p.objective, Some(p.auc));
+        let given = OnlineInputs {
             divisors: self.divisors,
             progress: Some(&say),
         };
@@ -253,8 +253,8 @@ fn fit_svm_or(
     params: &SvmOrParams,
     progress: Option<&Py<PyAny>>,
 ) -> Result<Found, Refused> {
-    let say = |p: &RoundPoint| tell(progress, p.round, p.objective, Some(p.gap));
-    let given = SvmOrGiven {
+    let say = |p: &RoundPoint| report_progress(progress, p.round, p.objective, Some(p.gap));
+    let given = SvmOrInputs {
         divisors,
         progress: Some(&say),
     };

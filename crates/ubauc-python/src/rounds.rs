@@ -263,7 +263,7 @@ impl Rounds {
                 what: "a fit of these rounds has failed, or is under way",
             })?;
             let progress = |p: &TracePoint| {
-                let called = self.params.tell_here((p.newton, p.objective, p.gap));
+                let called = self.params.report_here((p.newton, p.objective, p.gap));
                 if let (Err(error), Ok(mut first)) = (called, self.callback_error.lock()) {
                     first.get_or_insert(error);
                 }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use ubauc::tune::{CrossValidated, Point, TuneParams, best_of};
+use ubauc::tune::{CrossValidated, GridPoint, TuneParams, best_of};
 
 use crate::fit::{least_squares_of, name};
 
@@ -25,7 +25,7 @@ pub(crate) fn choose_point(
     points: Vec<(f64, f64, String, Vec<f64>, bool)>,
 ) -> PyResult<(Option<usize>, String)> {
     let point = |(beta, gamma, kind, aucs, collapsed): (f64, f64, String, Vec<f64>, bool)| {
-        Ok(Point {
+        Ok(GridPoint {
             beta,
             gamma,
             least_squares: least_squares_of(&kind)?,
@@ -34,10 +34,10 @@ pub(crate) fn choose_point(
             collapsed,
         })
     };
-    let points: Vec<Point> = points.into_iter().map(point).collect::<PyResult<_>>()?;
-    let told = serde_json::to_string(&points);
-    let told = told.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((best_of(&points), told))
+    let points: Vec<GridPoint> = points.into_iter().map(point).collect::<PyResult<_>>()?;
+    let json = serde_json::to_string(&points);
+    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((best_of(&points), json))
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -27,7 +27,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Class};
 use ubauc::data::rows::{Dense, Row, Rows};
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, Stop, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit};
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::solver::ol_ubauc::passes::Run;
 use ubauc::tune::{TuneParams, tune};
@@ -89,7 +89,9 @@ fn main() {
                 intercept: false,
                 ..Default::default()
             };
-            let (times, found) = timed(repeats, || fit(&data, &Given::default(), &params).unwrap());
+            let (times, found) = timed(repeats, || {
+                fit(&data, &BatchInputs::default(), &params).unwrap()
+            });
             assert_eq!(found.stop, Stop::Converged);
             (times, input, found.objective)
         }
@@ -124,7 +126,9 @@ fn main() {
                 intercept: false,
                 ..Default::default()
             };
-            let (times, found) = timed("1", || fit(&data, &Given::default(), &params).unwrap());
+            let (times, found) = timed("1", || {
+                fit(&data, &BatchInputs::default(), &params).unwrap()
+            });
             assert_eq!(found.stop, Stop::Converged);
             (times, input, found.objective)
         }

@@ -17,7 +17,7 @@
 //! w = 0. t goes on over passes. The answer is the last w.
 //!
 //! Cost: one pass over the rows for p, m⁺ and m⁻; then O(nnz(x)) a step. w is kept as s·v, so that the division costs
-//! O(1), and v·m⁺ and v·m⁻ are carried along; every d steps all three are made anew, before rounding adds up.
+//! O(1), and v·m⁺ and v·m⁻ are carried along; every d steps all three are recomputed, before rounding adds up.
 //!
 //! M. Natole, Y. Ying, S. Lyu, "Stochastic proximal algorithms for AUC maximization", ICML 2018.
 //!
@@ -44,11 +44,11 @@ use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::objective::pairwise;
 use ubauc::read::{ReadOptions, read};
-use ubauc::solver::passes::{self, Online, OnlineGiven, Passes, Scored};
+use ubauc::solver::passes::{self, Online, OnlineInputs, Passes, Scored};
 use ubauc::solver::{ba_ubauc, logistic};
 use ubauc::{Error, Result};
 
-/// v is made anew before s is smaller than this.
+/// v is recomputed before s is smaller than this.
 const SMALLEST: f64 = 1e-100;
 
 /// What to learn with.
@@ -183,20 +183,20 @@ fn compare(train: &Dataset, test: &Dataset) -> Result<String> {
     let divisors = Some(&divisors[..]);
 
     let learner = Spam::new(train, divisors, &SpamParams::default())?;
-    let given = OnlineGiven {
+    let given = OnlineInputs {
         divisors,
         progress: None,
     };
     let spam = passes::fit(train, &given, learner, &Passes::default())?;
 
-    let given = ba_ubauc::Given {
+    let given = ba_ubauc::BatchInputs {
         divisors,
         ..Default::default()
     };
     let ba_ubauc = ba_ubauc::fit(train, &given, &<_>::default())?;
     let logistic = logistic::fit(train, None, divisors, None, &<_>::default())?;
 
-    let mut told = format!("{} passes, objective {:.5}\n", spam.passes, spam.objective);
+    let mut text = format!("{} passes, objective {:.5}\n", spam.passes, spam.objective);
     let found = [
         ("spam", spam.weights),
         ("ba-ubauc", ba_ubauc.weights),
@@ -205,9 +205,9 @@ fn compare(train: &Dataset, test: &Dataset) -> Result<String> {
     for (name, weights) in found {
         let model = Model::linear(weights, 0.0);
         let auc = auc(&model.scores(test.rows())?, test.positive())?.auc;
-        let _ = writeln!(told, "{name:<9} test AUC {auc:.4}"); // a String takes all that is written
+        let _ = writeln!(text, "{name:<9} test AUC {auc:.4}"); // a String takes all that is written
     }
-    Ok(told)
+    Ok(text)
 }
 
 /// Sample 0 of a made-up population to learn from, sample 1 to judge by.
@@ -259,8 +259,8 @@ fn main() -> ExitCode {
         }
     };
     match data.and_then(|[train, test]| compare(&train, &test)) {
-        Ok(told) => {
-            print!("{told}");
+        Ok(text) => {
+            print!("{text}");
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -31,7 +31,7 @@
 //! of n trained on: one in a hundred, except that d + 1 may meet there without any collapse, as d
 //! weights and λ can be chosen to that end (a few more are near, as no solution is exact), and that
 //! examples with the same features are always tied. A point is first solved to a coarse gap, which
-//! tells little of its ties; one that would be chosen is solved to [`FINE`] and judged anew before it is.
+//! tells little of its ties; one that would be chosen is solved to [`FINE`] and judged again before it is.
 //!
 //! **Verdict.** Both choices are fitted on all that was not held out, and DeLong's paired test
 //! compares them on what was: neither model, nor the choice of its parameters, has seen it.
@@ -187,7 +187,7 @@ impl CrossValidated {
 
 /// One point of the grid.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
+pub struct GridPoint {
     /// β.
     pub beta: f64,
     /// γ.
@@ -253,7 +253,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuned {
     /// The whole grid: kinds slowest, then β falling, then γ falling.
-    pub points: Vec<Point>,
+    pub points: Vec<GridPoint>,
     /// Index of the choice.
     pub chosen: usize,
     /// Logistic regression, γ falling.
@@ -268,7 +268,7 @@ pub struct Tuned {
 
 impl Tuned {
     /// The chosen point.
-    pub fn best(&self) -> &Point {
+    pub fn best(&self) -> &GridPoint {
         &self.points[self.chosen]
     }
 
@@ -278,7 +278,7 @@ impl Tuned {
     }
 }
 
-/// Told how many fits are done, and of how many; from any thread, and not strictly in order.
+/// Progress callback: fits done, and of how many; called from any thread, and not strictly in order.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Judges the grid and chooses. `weights` are s_i ≥ 0, 1 if none: they weigh the fits and the AUC of
@@ -322,13 +322,13 @@ pub fn tune(
 }
 
 /// The best of points that were judged elsewhere; none if all have collapsed.
-pub fn best_of(points: &[Point]) -> Option<usize> {
+pub fn best_of(points: &[GridPoint]) -> Option<usize> {
     let choice = choose(points, &TuneParams::default());
     choice.ok().map(|[_, chosen]| chosen)
 }
 
 /// The best of those that have not collapsed, and the choice.
-fn choose(points: &[Point], params: &TuneParams) -> Result<[usize; 2]> {
+fn choose(points: &[GridPoint], params: &TuneParams) -> Result<[usize; 2]> {
     let alive = |&k: &usize| !points[k].collapsed;
     let key = |k: usize| {
         let p = &points[k];

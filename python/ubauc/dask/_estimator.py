@@ -19,11 +19,11 @@ def _never(estimator):
 
 
 class DaskUBAUCClassifier(UBAUCClassifier):
-    """Linear scorer of high AUC, of rows on a Dask cluster, with the same proof of its optimum.
+    """Linear scorer of high AUC, of rows on a Dask cluster, with the same certificate of its optimum.
 
     The rows stay on the workers. The solver runs where `fit` is called and asks them for sums: some
     kilobytes a round, whatever the number of rows. A worker that dies is replaced by any other,
-    which loads its partitions again and is told what it missed: the answer is the same, to the last
+    which loads its partitions again and is sent what it missed: the answer is the same, to the last
     bit. It depends on the partitions, in the last digits, and not on the workers.
 
     Give each thread of a worker a partition or more: a partition is worked on by one thread.
@@ -33,10 +33,10 @@ class DaskUBAUCClassifier(UBAUCClassifier):
     client : distributed.Client, default=None
         Of the cluster; the current one if None.
     solver : {"batch", "online"}, default="batch"
-        Newton steps to a proved minimum; or local SGD with averaging: every partition is learned
+        Newton steps to a certified minimum; or local SGD with averaging: every partition is learned
         example by example from the same weights, in a new order each time, and the weights are
         averaged by the number of examples, `max_iter` times (10 if None). How far that is from the
-        minimum is proved too: `gap_`.
+        minimum is certified too: `gap_`.
     beta, gamma, least_squares, fit_intercept, scale, tol, max_iter, class_weight, step, schedule, \
 calibrate, eta0, radius, average_from, random_state
         As in :class:`ubauc.UBAUCClassifier`. "auto" chooses by cross-validated AUC over the rows of
@@ -54,7 +54,7 @@ calibrate, eta0, radius, average_from, random_state
     ----------
     rounds_ : dict
         Rounds asked, bytes sent and received, the largest answer of all partitions to one round,
-        and how often a partition was told again what it had missed.
+        and how often a partition was sent again what it had missed.
 
     Notes
     -----

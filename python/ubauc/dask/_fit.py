@@ -219,12 +219,12 @@ def _minimum(estimator, cluster, task, params, steps, spent, verbose=False):
 
 
 class Progress:
-    """One line that is written anew at every step, or a line each where that is not possible."""
+    """One line that is rewritten at every step, or a line each where that is not possible."""
 
     def __init__(self, estimator, rounds):
         self.name = type(estimator).__name__
         self.rounds = rounds
-        self.anew = sys.stderr.isatty() or "ipykernel" in sys.modules
+        self.in_place = sys.stderr.isatty() or "ipykernel" in sys.modules
         self.width = 0
 
     def __call__(self, step, objective, gap):
@@ -233,7 +233,7 @@ class Progress:
             f"[{self.name}] step {step}, {self.rounds.rounds} rounds: objective {objective:.9g}, "
             f"gap {gap}"
         )
-        if self.anew:
+        if self.in_place:
             print("\r" + line.ljust(self.width), end="", file=sys.stderr, flush=True)
             self.width = len(line)
         else:
@@ -241,5 +241,5 @@ class Progress:
 
     def close(self):
         """End the line."""
-        if self.anew and self.width:
+        if self.in_place and self.width:
             print(file=sys.stderr)

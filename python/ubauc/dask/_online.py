@@ -49,26 +49,26 @@ def epoch(partition, number, task, params, steps, means, state, turn, seed):
 
 
 def learn(cluster, task, params, steps, epochs, check):
-    """The weights after so many epochs, and eta0, the first step; `check` raises to end it."""
+    """The weights after this many epochs, and eta0, the first step; `check` raises to end it."""
     partitions = cluster.partitions
     if params["scale"] == "standard":
         raise ValueError("scale='standard' is not for the online solver on a cluster; use 'maxabs'")
     # Averages within an epoch would lag behind; those between partitions do their work.
     steps = {**steps, "average": None}
-    told = {"task": task, "params": {**params, "progress": None}, "steps": steps, "seed": task.seed}
+    options = {"task": task, "params": {**params, "progress": None}, "steps": steps, "seed": task.seed}
     if steps["eta0"] is None:
         # Where no partition has both classes there is nothing to try it on.
         both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))[:1]
-        found = partitions.each("eta0", first_step, both.tolist(), **told) if both.size else [1.0]
-        told["steps"] = {**steps, "eta0": found[0]}
-    told["means"] = None
+        found = partitions.each("eta0", first_step, both.tolist(), **options) if both.size else [1.0]
+        options["steps"] = {**steps, "eta0": found[0]}
+    options["means"] = None
     if params["intercept"]:
         examples, sums, counts = zip(*partitions.each("moments", moments, task=task), strict=True)
-        told["means"] = sum(examples), sum(sums), sum(counts)
+        options["means"] = sum(examples), sum(sums), sum(counts)
     state = (np.zeros(task.cols), 0.0, 0.0, 0)
     for turn in range(epochs):
         check()
-        found = partitions.each("epoch", epoch, turn=turn, state=state, **told)
+        found = partitions.each("epoch", epoch, turn=turn, state=state, **options)
         found = [part for part in found if part[3] > 0]
         total = sum(part[3] for part in found)
         w = sum(part[0] * (part[3] / total) for part in found)
@@ -76,4 +76,4 @@ def learn(cluster, task, params, steps, epochs, check):
         threshold = sum(part[2] * (part[3] / total) for part in found)
         longest = max(part[3] for part in found)
         state = (w, intercept, threshold, state[3] + longest)
-    return state[0], told["steps"]["eta0"]
+    return state[0], options["steps"]["eta0"]

@@ -34,8 +34,8 @@ def tune(cluster, task, params, spent):
         left_out, kind = of
         rounds = Rounds(cluster.partitions, left_out, spent)
         try:
-            told = {**params, "least_squares": kind, "progress": None}
-            asked = _core.Rounds(rounds, cluster.cols, told)
+            options = {**params, "least_squares": kind, "progress": None}
+            asked = _core.Rounds(rounds, cluster.cols, options)
             return [_judged(cluster, left_out, asked.fit(*at, COARSE, None)) for at in walk]
         finally:
             rounds.close()
@@ -48,7 +48,7 @@ def tune(cluster, task, params, spent):
         for (beta, gamma), found in zip(walk, zip(*of_folds, strict=True), strict=True):
             aucs, collapsed = zip(*found, strict=True)
             points.append((beta, gamma, kind, list(aucs), any(collapsed)))
-    chosen, told = _core.choose_point(points)
+    chosen, judged = _core.choose_point(points)
     if chosen is None:
         beta = max(betas)
         warn_user(
@@ -61,7 +61,7 @@ def tune(cluster, task, params, spent):
     else:
         beta, gamma, kind, *_ = points[chosen]
         best = {"beta": beta, "gamma": gamma, "least_squares": kind}
-    return {"points": json.loads(told), "chosen": chosen, "best": best}
+    return {"points": json.loads(judged), "chosen": chosen, "best": best}
 
 
 def serpentine(betas, gammas):

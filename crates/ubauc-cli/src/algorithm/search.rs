@@ -35,17 +35,17 @@ pub(crate) struct Judged {
 }
 
 /// Fits every spec to `train` and takes the one of the highest AUC on `held_out`, the first of those that are equal.
-/// One whose steps diverge is out, and one whose model collapses wins against nothing else. `tell` hears of every
-/// fit that is done.
+/// One whose steps diverge is out, and one whose model collapses wins against nothing else. `done` is called after
+/// every fit.
 pub(crate) fn best_of(
     specs: &[Spec],
     train: &Dataset,
     held_out: &Dataset,
-    tell: impl Fn() + Sync,
+    done: impl Fn() + Sync,
 ) -> Result<Best> {
     let found = side_by_side(specs, |spec| {
         let found = judged(spec, train, held_out);
-        tell();
+        done();
         found
     });
     let mut best: Option<Best> = None;
@@ -125,7 +125,7 @@ pub(crate) fn complete(
     drop(progress);
     let chosen = grid[best.index];
     let parameters = chosen.parameters();
-    let told: Vec<String> = missing
+    let chosen_values: Vec<String> = missing
         .iter()
         .filter_map(|(name, _)| {
             parameters
@@ -135,7 +135,7 @@ pub(crate) fn complete(
         .collect();
     output.note(format!(
         "note: {} chosen by AUC on a fifth of the examples ({:.4})",
-        told.join(", "),
+        chosen_values.join(", "),
         best.judged.auc
     ));
     Ok(Some(chosen))

@@ -67,7 +67,7 @@ fn entry(line: &str) -> Option<(&str, &str)> {
 pub(super) struct Sums {
     /// Of the file as it is stored.
     pub(super) stored: String,
-    /// Of its uncompressed content, where that can be told here: plain text and bzip2.
+    /// Of its uncompressed content, where that is known: plain text and bzip2.
     pub(super) content: Option<String>,
 }
 

@@ -103,7 +103,7 @@ impl Store {
             return Ok(None);
         }
         bail!(
-            "{}: no checkpoint is good ({} damaged); --fresh begins anew",
+            "{}: no checkpoint is good ({} damaged); --fresh starts over",
             self.directory.display(),
             thousands(found.len() as u64)
         )

@@ -67,7 +67,7 @@ pub(crate) struct LearnArgs {
     /// Keep |w| within this radius
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     radius: Option<f64>,
-    /// Average the weights after so many examples
+    /// Average the weights after this many examples
     #[arg(long, value_name = "N", default_value_t = 1)]
     average: u64,
     /// No average: the last weights count
@@ -131,12 +131,12 @@ pub(crate) struct SavingArgs {
     /// With --resume: skip nothing, the input begins where the checkpoint stopped
     #[arg(long, requires = "resume")]
     pub(super) no_skip: bool,
-    /// Throw away the checkpoints in the directory and begin anew
+    /// Throw away the checkpoints in the directory and start over
     #[arg(long, requires = "checkpoint", conflicts_with = "resume")]
     pub(super) fresh: bool,
 }
 
-/// What is told on the way.
+/// Progress.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Progress")]
 pub(crate) struct ProgressArgs {

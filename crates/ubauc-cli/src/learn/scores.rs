@@ -82,7 +82,7 @@ impl Scores {
         flushed.with_context(|| self.name.display().to_string())
     }
 
-    /// Everything put in a file is on the disk; so many bytes. What reads a pipe has had its scores
+    /// Everything put in a file is on the disk; this many bytes. What reads a pipe has had its scores
     /// or is gone.
     pub(super) fn sync(&mut self) -> Result<u64> {
         let Sink::File(out) = &mut self.sink else {

@@ -167,7 +167,7 @@ impl Config {
 
 impl Protocol {
     /// In a sentence.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let validation = 100.0 * self.validation;
         let how = match self.folds {
             Some(folds) => format!(
@@ -184,7 +184,7 @@ impl Protocol {
         };
         let (scale, seed, partition) = (self.scale.name(), self.seed, self.partition);
         format!(
-            "{how}; scale {scale} unless told otherwise, seed {seed}, classes halved by partition {partition}."
+            "{how}; scale {scale} unless stated otherwise, seed {seed}, classes halved by partition {partition}."
         )
     }
 }
@@ -203,7 +203,7 @@ impl Column {
     }
 
     /// Its passes and the number of its choices, for those who compare.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let choices: usize = self.grid.values().map(Vec::len).product();
         let plural = |n: usize| if n == 1 { "" } else { "es" };
         let passes = self.fixed.get("passes").map_or(String::new(), |passes| {

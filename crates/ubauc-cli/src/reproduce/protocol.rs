@@ -168,7 +168,7 @@ impl Task<'_> {
     fn chosen(&self, cell: &Cell) -> Result<Spec> {
         let same = |spec: &Spec| named(spec) == cell.parameters;
         let found = self.grid()?.into_iter().find(same);
-        found.context("the parameters of the results are not in the grid; --fresh makes them anew")
+        found.context("the parameters of the results are not in the grid; --fresh recomputes them")
     }
 
     fn run(&self, mut spec: Spec, k: usize) -> Result<Judged> {

@@ -1,6 +1,6 @@
 //! What is finished, in a file that every run goes on with.
 //!
-//! A cell holds with what settings and from what data it was made; under others it is made anew, and the old one stays
+//! A cell holds with what settings and from what data it was made; under others it is recomputed, and the old one stays
 //! until the new one is whole. Run k is the same whatever ran before it, so that a cell of three runs becomes one of
 //! twenty-five by the other twenty-two.
 

@@ -85,7 +85,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Makes the cells that are not there. What fails is told, and the others go on.
+    /// Makes the cells that are not there. Failures are reported, and the others go on.
     fn fill(
         &self,
         state: &mut State<Cell>,
@@ -117,7 +117,7 @@ impl Table<'_> {
         }
         if to_make.is_empty() {
             output.note(format!(
-                "note: all cells are in {}; --fresh makes them anew",
+                "note: all cells are in {}; --fresh recomputes them",
                 file.display()
             ));
         }
@@ -126,7 +126,7 @@ impl Table<'_> {
         for (task, start) in to_make {
             let key = task.key();
             match make(state, file, (task, start), runs, &watch) {
-                Ok(true) => output.note(told(&state.cells[&key], task)),
+                Ok(true) => output.note(summary(&state.cells[&key], task)),
                 Ok(false) => {
                     output.note("note: the time is up; the same command goes on from here");
                     break;
@@ -193,11 +193,11 @@ impl Table<'_> {
                 cells.push(view);
             }
         }
-        let mut notes = vec![protocol.told()];
+        let mut notes = vec![protocol.describe()];
         notes.push(
             columns
                 .iter()
-                .map(|column| column.told())
+                .map(|column| column.describe())
                 .collect::<Vec<_>>()
                 .join("; "),
         );
@@ -248,7 +248,7 @@ fn make(
 }
 
 /// One line for a cell that is done.
-fn told(cell: &Cell, task: &Task<'_>) -> String {
+fn summary(cell: &Cell, task: &Task<'_>) -> String {
     let (mean, std) = mean_and_std(&cell.auc);
     let (set, column) = (&task.split.name, &task.column.name);
     let paper = paper::auc(set, column).map_or(String::new(), |[mean, std]| {

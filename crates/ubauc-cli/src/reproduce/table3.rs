@@ -2,7 +2,7 @@
 //!
 //! Parameters are chosen as in Table 2, with as many passes as there. A pass is what the learner does with all examples
 //! of the training part, rows in memory; the new order of the blocks that it begins with counts, the look at the
-//! objective after it does not. The median of several passes is told. Standing still is the paper's rule, the objective
+//! objective after it does not. The median of several passes is reported. Standing still is the paper's rule, the objective
 //! changes by less than 1e-7 of itself from one pass to the next, three times in a row, so that no chance is taken for
 //! rest. What is looked at is what would be saved: an average for some learners, and averages move less and less by
 //! themselves. One learner at a time, so that none waits for another.
@@ -33,7 +33,7 @@ const STILL: f64 = 1e-7;
 const IN_A_ROW: usize = 3;
 /// Passes before it is given up, where the experiment does not say.
 const MOST_PASSES: usize = 100;
-/// At least so many passes are timed …
+/// At least this many passes are timed …
 const TIMED: usize = 5;
 /// … and more of them while they take less than this.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
@@ -117,7 +117,7 @@ fn fill(
             let origin = state.origin();
             match measure(&task, origin, &watch) {
                 Ok(cell) => {
-                    output.note(told(&key, &cell));
+                    output.note(summary(&key, &cell));
                     state.finish(&key, cell);
                     state.save(file)?;
                 }
@@ -190,7 +190,7 @@ fn until_still(spec: &Spec, train: &Dataset, most: usize) -> Result<(f64, usize,
     Ok((seconds, most, false))
 }
 
-fn told(key: &str, cell: &Cell) -> String {
+fn summary(key: &str, cell: &Cell) -> String {
     let Cell {
         seconds_per_pass,
         seconds,

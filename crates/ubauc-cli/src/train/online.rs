@@ -13,8 +13,8 @@ use crate::names::{ScheduleName, StepName, name_of};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of online learners")]
 pub(super) struct OnlineArgs {
-    /// ol-ubauc, solam, svm: at most so many passes over the examples [default: 50; svm: 1000]; opauc, oam-seq, oam-gra:
-    /// so many, unless the objective stands still [default: 1, as in their papers]
+    /// ol-ubauc, solam, svm: at most this many passes over the examples [default: 50; svm: 1000]; opauc, oam-seq, oam-gra:
+    /// this many, unless the objective stands still [default: 1, as in their papers]
     #[arg(long, value_name = "N")]
     pub(super) passes: Option<usize>,
     /// Examples in the order of the file, not in a new random order in each pass

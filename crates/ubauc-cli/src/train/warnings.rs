@@ -66,11 +66,11 @@ fn warn_of_stop(trained: &Outcome, spec: &Spec, output: Output) {
         // One pass is what was asked for.
         Stop::MaxPasses if spec.algorithm().is_rival() && spec.algorithm().is_online() => {}
         Stop::Still if spec.algorithm().is_rival() => output.note(
-            "note: the objective stands still from pass to pass; that is no proof of a minimum",
+            "note: the objective stands still from pass to pass; that does not certify a minimum",
         ),
         Stop::Still => output.note(
-            "note: the objective stands still from pass to pass; that is no proof of a minimum, \
-             --algorithm ba-ubauc has one",
+            "note: the objective stands still from pass to pass; that does not certify a minimum, \
+             --algorithm ba-ubauc has a certificate",
         ),
         Stop::MaxPasses if spec.algorithm() == Algorithm::OlUbauc => {
             let changed = last_change(trained).map_or(String::new(), |change| {
@@ -78,11 +78,11 @@ fn warn_of_stop(trained: &Outcome, spec: &Spec, output: Output) {
             });
             output.note(format!(
                 "note: all passes are made{changed}; --algorithm ba-ubauc finds the minimum, with a \
-                 proof"
+                 certificate"
             ));
         }
         Stop::Unproved => output.note(
-            "warning: the gap is an estimate, not a proof: with gamma = 0 features may depend on \
+            "warning: the gap is an estimate, not a certificate: with gamma = 0 features may depend on \
              each other, which a small --gamma mends; and where values are huge beside their \
              variation rounding hides it, which taking their mean off mends",
         ),

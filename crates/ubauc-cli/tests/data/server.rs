@@ -15,7 +15,7 @@ pub(super) enum Habit {
     Ranges,
     /// Always everything, status 200.
     NoRanges,
-    /// Full headers, then only so many bytes of the body.
+    /// Full headers, then only this many bytes of the body.
     Truncate(usize),
     /// Full headers, so many bytes, and then silence until the client hangs up.
     Stall(usize),

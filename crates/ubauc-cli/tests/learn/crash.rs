@@ -21,7 +21,7 @@ const WORDS: [&str; 8] = [
 ];
 const ROWS: u64 = 6_000;
 
-/// Feeds the text to the program; if asked, kills it so long after it has learned so many examples.
+/// Feeds the text to the program; if asked, kills it so long after it has learned this many examples.
 fn run(directory: &Path, text: &str, kill: Option<(u64, Duration)>) -> Output {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
         .current_dir(directory)

@@ -38,21 +38,21 @@ fn unlabelled_examples_are_scored_and_not_learned() {
 fn wrong_lines_are_told_by_their_numbers() {
     let directory = directory_with(&[("x.svm", "1 1:1\n\n3 1:1\n")]);
     let dir = directory.path();
-    let told = learn_file(dir, "x.svm", &[]);
+    let printed = learn_file(dir, "x.svm", &[]);
     assert!(
-        failure(&told).contains("x.svm:3:1: label '3'"),
+        failure(&printed).contains("x.svm:3:1: label '3'"),
         "{}",
-        stderr(&told)
+        stderr(&printed)
     );
-    assert!(stderr(&told).contains("positive"));
+    assert!(stderr(&printed).contains("positive"));
     for (text, place) in [
         ("1 1:1\n0 1:x\n", "<stdin>:2:5"),
         ("1 1:1\nspam 1:1\n", "<stdin>:2:1"),
         ("label,a\n1,1\n2,1\n", "<stdin>:3:1"),
         ("label,a\n1,1\n0,\n", "<stdin>:3:2"),
     ] {
-        let told = learn(dir, text, &[]);
-        assert!(failure(&told).contains(place), "{}", stderr(&told));
+        let printed = learn(dir, text, &[]);
+        assert!(failure(&printed).contains(place), "{}", stderr(&printed));
     }
     assert!(failure(&learn(dir, "", &[])).contains("empty"));
     assert!(failure(&learn_file(dir, "none.svm", &[])).contains("none.svm"));
@@ -80,8 +80,8 @@ fn classes_are_named_or_usual() {
     let text = "kind,a\nspam,1\nham,2\n";
     let words = ["--label", "kind", "--positive", "spam", "--negative", "ham"];
     assert_eq!(classes(text, &words), serde_json::json!(["ham", "spam"]));
-    let told = learn(dir, "kind,a\nspam,1\neggs,2\n", &words);
-    assert!(failure(&told).contains("'eggs' is neither 'spam' nor 'ham'"));
+    let printed = learn(dir, "kind,a\nspam,1\neggs,2\n", &words);
+    assert!(failure(&printed).contains("'eggs' is neither 'spam' nor 'ham'"));
 }
 
 #[test]

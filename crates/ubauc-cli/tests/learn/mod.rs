@@ -48,7 +48,7 @@ fn checkpoints(directory: &Path) -> Vec<PathBuf> {
     of_learn.map(|name| directory.join(name)).collect()
 }
 
-/// A directory with `x.svm` of so many rows, and the model `whole.json` of one run over it.
+/// A directory with `x.svm` of this many rows, and the model `whole.json` of one run over it.
 fn learned(rows: u64, more: &[&str]) -> (tempfile::TempDir, String) {
     let text = overlapping(rows, 9);
     let directory = crate::process::directory_with(&[("x.svm", &text)]);

@@ -105,11 +105,11 @@ fn columns_are_known_by_name() {
     let of_model = ubauc(dir, &["predict", "--model", "m.json", "one.csv"]);
     assert_eq!(success(&scored), success(&of_model));
     let negative = "label,a,w\n1,1,-1\n";
-    let told = learn(dir, negative, &["--weight", "w", "--eta0", "1"]);
+    let printed = learn(dir, negative, &["--weight", "w", "--eta0", "1"]);
     assert!(
-        failure(&told).contains("example 1: weight"),
+        failure(&printed).contains("example 1: weight"),
         "{}",
-        stderr(&told)
+        stderr(&printed)
     );
 }
 

@@ -1,4 +1,4 @@
-//! Where a run writes, what it is told, and what it refuses before it begins.
+//! Where a run writes, what it prints, and what it refuses before it begins.
 
 use std::fs;
 
@@ -35,20 +35,20 @@ fn outputs_that_share_a_file_are_refused() {
 fn a_checkpoint_directory_that_is_none_is_told_at_the_start() {
     let (directory, _) = learned(50, &[]);
     let dir = directory.path();
-    let told = learn(dir, "", &["--checkpoint", "x.svm"]);
+    let printed = learn(dir, "", &["--checkpoint", "x.svm"]);
     assert!(
-        failure(&told).contains("--checkpoint x.svm: is not a directory"),
+        failure(&printed).contains("--checkpoint x.svm: is not a directory"),
         "{}",
-        stderr(&told)
+        stderr(&printed)
     );
     // Nobody, not even root, makes files there.
     #[cfg(target_os = "linux")]
     {
-        let told = learn(dir, "", &["--checkpoint", "/proc"]);
-        let told = failure(&told);
+        let printed = learn(dir, "", &["--checkpoint", "/proc"]);
+        let printed = failure(&printed);
         assert!(
-            told.contains("--checkpoint /proc: cannot be written to"),
-            "{told}"
+            printed.contains("--checkpoint /proc: cannot be written to"),
+            "{printed}"
         );
     }
 }
@@ -112,11 +112,11 @@ fn hashed_columns_are_known_by_name() {
     assert_eq!(compared("one.csv"), auc("one.csv"));
     assert_eq!(compared("other.csv"), auc("one.csv"));
     let words = ["--hash-bits", "6", "--initial-model", "h.json"];
-    let told = learn_file(dir, "other.csv", &words);
+    let printed = learn_file(dir, "other.csv", &words);
     assert!(
-        failure(&told).contains("hashes the columns a, b"),
+        failure(&printed).contains("hashes the columns a, b"),
         "{}",
-        stderr(&told)
+        stderr(&printed)
     );
     success(&learn_file(dir, "one.csv", &words));
 }
@@ -125,15 +125,15 @@ fn hashed_columns_are_known_by_name() {
 fn a_table_with_too_few_columns_for_the_initial_model_is_refused() {
     let (directory, _) = learned(50, &[]);
     let dir = directory.path();
-    let told = learn(
+    let printed = learn(
         dir,
         "label,a\n1,2\n0,1\n",
         &["--initial-model", "whole.json"],
     );
     assert!(
-        failure(&told).contains("1 feature columns; the model has"),
+        failure(&printed).contains("1 feature columns; the model has"),
         "{}",
-        stderr(&told)
+        stderr(&printed)
     );
 }
 
@@ -144,11 +144,11 @@ fn none_of_something_is_wrong_usage_and_options_are_called_as_typed() {
     for words in [["--max-line", "0"], ["--max-features", "0"]] {
         wrong_usage(&learn(dir, "1 1:1\n", &words));
     }
-    let told = learn(dir, "7 1:1\n", &[]);
+    let printed = learn(dir, "7 1:1\n", &[]);
     assert!(
-        failure(&told).contains("(--positive VALUE)"),
+        failure(&printed).contains("(--positive VALUE)"),
         "{}",
-        stderr(&told)
+        stderr(&printed)
     );
 }
 
@@ -157,14 +157,14 @@ fn answers_at_once_are_told_to_have_no_trial() {
     let directory = directory_with(&[]);
     let text = overlapping(20, 9);
     let note = "note: eta0 is 0.5, not found by trial";
-    for (words, told) in [
+    for (words, printed) in [
         (&["--predict"][..], true),
         (&["--predict", "--eta0", "0.5"], false),
         (&[], false),
     ] {
         let output = learn(directory.path(), &text, words);
         success(&output);
-        assert_eq!(stderr(&output).contains(note), told, "{words:?}");
+        assert_eq!(stderr(&output).contains(note), printed, "{words:?}");
     }
 }
 

@@ -47,10 +47,10 @@ fn a_damaged_checkpoint_leaves_the_one_before() {
         fs::write(newest, bytes).unwrap();
         let output = resume(dir, &[]);
         assert_eq!(json(&output)["resumed_at"], 2_000);
-        let told = stderr(&output);
+        let printed = stderr(&output);
         assert!(
-            told.contains("warning: ck/checkpoint-00000000000000002200.ubauc: is "),
-            "{told}"
+            printed.contains("warning: ck/checkpoint-00000000000000002200.ubauc: is "),
+            "{printed}"
         );
         same_file(dir, "m.json", "whole.json");
         // The damaged one is kept aside, and never counted again.
@@ -60,7 +60,7 @@ fn a_damaged_checkpoint_leaves_the_one_before() {
 }
 
 #[test]
-fn without_a_good_checkpoint_nothing_is_begun_anew_unasked() {
+fn without_a_good_checkpoint_nothing_starts_over_unasked() {
     let (directory, text) = learned(1_200, &[]);
     let dir = directory.path();
     success(&learn(dir, &text, &SAVING));
@@ -149,15 +149,15 @@ fn a_bad_line_loses_nothing_that_came_before() {
     let dir = directory.path();
     let mut lines: Vec<&str> = text.lines().collect();
     lines[5_500] = "1 1:one";
-    let told = learn(
+    let printed = learn(
         dir,
         &lines.join("\n"),
         &["--checkpoint", "ck", "--model", "m.json"],
     );
     assert!(
-        failure(&told).contains("<stdin>:5501:5"),
+        failure(&printed).contains("<stdin>:5501:5"),
         "{}",
-        stderr(&told)
+        stderr(&printed)
     );
     assert!(!dir.join("m.json").exists());
     let report = json(&resume(dir, &[]));
@@ -224,8 +224,11 @@ fn a_full_disk_is_told_and_the_last_checkpoint_is_untouched() {
         .current_dir(dir)
         .output()
         .unwrap();
-    let told = failure(&output);
-    assert!(told.contains("the checkpoint cannot be written"), "{told}");
+    let printed = failure(&output);
+    assert!(
+        printed.contains("the checkpoint cannot be written"),
+        "{printed}"
+    );
     let after: Vec<(String, Vec<u8>)> = names(&dir.join("ck"))
         .into_iter()
         .map(|name| (name.clone(), fs::read(dir.join("ck").join(&name)).unwrap()))

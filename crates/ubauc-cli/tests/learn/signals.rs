@@ -33,10 +33,10 @@ fn send(mut child: Child, signal: &str) -> (Option<i32>, String) {
         );
         std::thread::sleep(Duration::from_millis(5));
     }
-    let mut told = String::new();
+    let mut printed = String::new();
     let mut stderr = child.stderr.take().unwrap();
-    stderr.read_to_string(&mut told).unwrap();
-    (child.wait().unwrap().code(), told)
+    stderr.read_to_string(&mut printed).unwrap();
+    (child.wait().unwrap().code(), printed)
 }
 
 #[test]
@@ -59,11 +59,11 @@ fn a_signal_on_an_idle_pipe_saves_all_that_came() {
         let part: String = text.split_inclusive('\n').take(333).collect();
         input.write_all(part.as_bytes()).unwrap();
         assert_eq!(lines.take(334).count(), 334);
-        let (exit, told) = send(child, signal);
-        assert_eq!(exit, Some(code), "{told}");
+        let (exit, printed) = send(child, signal);
+        assert_eq!(exit, Some(code), "{printed}");
         assert!(
-            told.contains("333 examples") && told.contains("--resume"),
-            "{told}"
+            printed.contains("333 examples") && printed.contains("--resume"),
+            "{printed}"
         );
         assert!(dir.join("m.json").exists());
         drop(input);
@@ -89,8 +89,8 @@ fn a_signal_before_anything_came_ends_the_program_too() {
     let input = child.stdin.take();
     // Long enough to start; if not, the signal ends it all the same, by its default.
     std::thread::sleep(Duration::from_millis(300));
-    let (exit, told) = send(child, "-TERM");
-    assert_eq!(exit, Some(143), "{told}");
+    let (exit, printed) = send(child, "-TERM");
+    assert_eq!(exit, Some(143), "{printed}");
     drop(input);
 }
 
@@ -117,10 +117,10 @@ fn a_signal_before_the_first_example_writes_nothing_and_loses_nothing() {
         while !dir.join("ck/lock").exists() && started.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let (exit, told) = send(child, signal);
+        let (exit, printed) = send(child, signal);
         drop(input);
-        assert_eq!(exit, Some(code), "{told}");
-        assert!(told.contains("nothing was learned"), "{told}");
+        assert_eq!(exit, Some(code), "{printed}");
+        assert!(printed.contains("nothing was learned"), "{printed}");
         let model = std::fs::read_to_string(dir.join("m.json")).unwrap();
         assert_eq!(model, "a good model");
         assert!(names(&dir.join("ck")).is_empty());
@@ -175,9 +175,9 @@ fn a_reader_that_has_had_enough_leaves_model_and_checkpoint() {
     let _ = input.write_all(rest.as_bytes());
     drop(input);
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    assert!(told.contains("closed by its reader"), "{told}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    assert!(printed.contains("closed by its reader"), "{printed}");
     let model = std::fs::read_to_string(dir.join("m.json")).unwrap();
     assert!(model.contains("ubauc-model"), "{model}");
     let words = [

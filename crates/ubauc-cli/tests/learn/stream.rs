@@ -1,4 +1,4 @@
-//! What is told while a stream goes by, and at its end.
+//! What is printed while a stream goes by, and at its end.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -155,8 +155,8 @@ fn progress_is_told_in_lines_of_json() {
         "0.5",
     ];
     success(&learn_file(dir, "x.svm", &words));
-    let told = fs::read_to_string(dir.join("p.jsonl")).unwrap();
-    let lines: Vec<Value> = told
+    let printed = fs::read_to_string(dir.join("p.jsonl")).unwrap();
+    let lines: Vec<Value> = printed
         .lines()
         .map(|l| serde_json::from_str(l).unwrap())
         .collect();

@@ -35,7 +35,7 @@ fn two_steps_of_eq09_by_hand() {
     assert_close(&w, &[0.02325, 0.126], "inverse");
 }
 
-/// What Eq. (9) is told of.
+/// Options of Eq. (9).
 struct Naive {
     balanced: bool,
     weighted: bool,

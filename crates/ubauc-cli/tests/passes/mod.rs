@@ -139,7 +139,7 @@ fn people_are_told_the_steps_and_that_nothing_is_proved() {
     let words = [&words[..6], &["--tolerance", "0.1"]].concat();
     let output = ubauc(directory.path(), &words);
     assert!(success(&output).contains("still after"));
-    assert!(stderr(&output).contains("no proof of a minimum"));
+    assert!(stderr(&output).contains("does not certify a minimum"));
 }
 
 #[test]

@@ -307,7 +307,7 @@ fn partition_counts_in_table3_too() {
     let state = results(dir, "table3.json");
     for (key, cell) in state["cells"].as_object().unwrap() {
         let partition = &cell["settings"]["data"]["partition"];
-        // Two classes need no halves, and are not made anew for others.
+        // Two classes need no halves, and are not recomputed for others.
         let expected = if key.starts_with("many") {
             7.into()
         } else {

@@ -98,7 +98,7 @@ fn marked(dir: &Path, key: &str) -> (usize, usize) {
     (auc.iter().filter(|auc| **auc == MARK).count(), auc.len())
 }
 
-/// A data set of so many classes, each with a feature of its own.
+/// A data set of this many classes, each with a feature of its own.
 fn classes(rows: usize, of: &[usize]) -> String {
     let mut text = String::new();
     for i in 0..rows {

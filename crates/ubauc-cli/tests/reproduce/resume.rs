@@ -115,7 +115,7 @@ fn more_runs_are_added_to_those_that_are_there() {
 }
 
 #[test]
-fn a_changed_column_alone_is_made_anew() {
+fn a_changed_column_alone_is_recomputed() {
     let directory = experiment(&table2());
     let dir = directory.path();
     success(&reproduce(dir, "table2", &[]));
@@ -143,7 +143,7 @@ fn a_changed_column_alone_is_made_anew() {
 }
 
 #[test]
-fn a_changed_set_alone_is_made_anew() {
+fn a_changed_set_alone_is_recomputed() {
     let directory = experiment(&table2());
     let dir = directory.path();
     success(&reproduce(dir, "table2", &[]));
@@ -161,7 +161,7 @@ fn a_changed_set_alone_is_made_anew() {
 }
 
 #[test]
-fn fresh_makes_what_is_asked_for_anew_and_nothing_else() {
+fn fresh_recomputes_what_is_asked_for_and_nothing_else() {
     let directory = experiment(&table2());
     let dir = directory.path();
     success(&reproduce(dir, "table2", &[]));
@@ -237,7 +237,7 @@ fn a_time_limit_stops_in_between() {
     assert_eq!(timeless(cells(dir)), timeless(cells(other.path())));
 }
 
-/// One cell is the last cell too: to be stopped in it is told like anywhere else.
+/// One cell is the last cell too: to be stopped in it is reported as anywhere else.
 #[test]
 fn stopped_in_the_last_cell_says_so() {
     let directory = long_experiment();
@@ -251,8 +251,8 @@ fn stopped_in_the_last_cell_says_so() {
         success(&output);
         let state = results(dir, "table2.json");
         let whole = state["cells"].get("halves/solam").is_some();
-        let told = stderr(&output).contains("the time is up");
-        assert_eq!(told, !whole, "{}", stderr(&output));
+        let printed = stderr(&output).contains("the time is up");
+        assert_eq!(printed, !whole, "{}", stderr(&output));
         if whole {
             break;
         }

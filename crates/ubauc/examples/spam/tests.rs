@@ -227,7 +227,7 @@ fn passes_lead_to_the_minimum() {
         tolerance: 0.0,
         shuffle: Some(1),
     };
-    let found = passes::fit(&data, &OnlineGiven::default(), learner, &passes).unwrap();
+    let found = passes::fit(&data, &OnlineInputs::default(), learner, &passes).unwrap();
     let above = found.objective - least;
     println!("{above:e} above {least}; {:?} for {best:?}", found.weights);
     assert!((0.0..1e-6).contains(&above), "{above:e}");
@@ -243,7 +243,7 @@ fn the_objective_is_that_of_the_pairs() {
         lambda: 0.3,
     };
     let divisors = [2.0, 1.0, 0.5, 4.0, 1.0];
-    let given = OnlineGiven {
+    let given = OnlineInputs {
         divisors: Some(&divisors),
         progress: None,
     };
@@ -284,7 +284,7 @@ fn what_has_no_meaning_is_refused_and_what_diverges_is_an_error() {
         lambda: 0.0,
     };
     let learner = Spam::new(&data, None, &params).unwrap();
-    let found = passes::fit(&data, &OnlineGiven::default(), learner, &Passes::default());
+    let found = passes::fit(&data, &OnlineInputs::default(), learner, &Passes::default());
     assert!(matches!(found, Err(Error::Numerical { .. })), "{found:?}");
 }
 

@@ -4,8 +4,8 @@ use super::{BaUbauc, FitInputs, Logistic, Outcome, Progress, Solver, Stop, Svm, 
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::objective::univariate::l_tilde_min;
-use crate::solver::ba_ubauc::{self, Given, TracePoint};
-use crate::solver::svm_or::{RoundPoint, SvmOrGiven};
+use crate::solver::ba_ubauc::{self, BatchInputs, TracePoint};
+use crate::solver::svm_or::{RoundPoint, SvmOrInputs};
 use crate::solver::{linear_svm, logistic as logistic_solver, svm_or as svm_or_solver};
 
 pub(super) fn ba_ubauc(
@@ -24,7 +24,7 @@ pub(super) fn ba_ubauc(
             progress(&Progress::Newton(*point));
         }
     };
-    let given = Given {
+    let given = BatchInputs {
         weights: inputs.weights,
         divisors,
         start: inputs.start.map(|start| start.weights),
@@ -134,7 +134,7 @@ pub(super) fn svm_or(
             progress(&Progress::Round(*point));
         }
     };
-    let given = SvmOrGiven {
+    let given = SvmOrInputs {
         divisors,
         progress: Some(&progress),
     };

@@ -112,7 +112,7 @@ impl Spec {
         true
     }
 
-    /// At most so many passes; false if the algorithm makes none.
+    /// At most this many passes; false if the algorithm makes none.
     pub fn set_passes(&mut self, passes: usize) -> bool {
         if let Spec::Svm(spec) = self {
             spec.params.max_passes = passes;

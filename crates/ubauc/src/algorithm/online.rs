@@ -7,9 +7,9 @@ use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::objective::univariate::l_tilde_min;
 use crate::solver::oam::{self, Update};
-use crate::solver::ol_ubauc::passes::{self as ol_passes, PassesGiven};
+use crate::solver::ol_ubauc::passes::{self as ol_passes, PassesInputs};
 use crate::solver::ol_ubauc::{OlUbaucParams, eta0};
-use crate::solver::passes::{self, Online, OnlineGiven, PassPoint, Run};
+use crate::solver::passes::{self, Online, OnlineInputs, PassPoint, Run};
 use crate::solver::{opauc, solam};
 
 /// An online learner between its passes.
@@ -106,7 +106,7 @@ pub(super) fn passes(
     spec: &impl Learns,
 ) -> Result<Outcome> {
     let progress = pass_progress(inputs);
-    let given = OnlineGiven {
+    let given = OnlineInputs {
         divisors,
         progress: Some(&progress),
     };
@@ -144,7 +144,7 @@ pub(super) fn ol_ubauc(
     spec: &OlUbauc,
 ) -> Result<Outcome> {
     let progress = pass_progress(inputs);
-    let given = PassesGiven {
+    let given = PassesInputs {
         weights: inputs.weights,
         divisors,
         start: inputs.start,
@@ -169,7 +169,7 @@ pub(super) fn ol_ubauc(
     })
 }
 
-fn with_eta0(data: &Dataset, given: &PassesGiven<'_>, spec: &OlUbauc) -> Result<OlUbaucParams> {
+fn with_eta0(data: &Dataset, given: &PassesInputs<'_>, spec: &OlUbauc) -> Result<OlUbaucParams> {
     let eta0 = match spec.finds_eta0 {
         true => eta0::choose(data, given, &spec.params, spec.passes.seed)?,
         false => spec.params.eta0,
@@ -203,9 +203,9 @@ impl Spec {
         }
         match self {
             Spec::OlUbauc(spec) => {
-                let given = PassesGiven {
+                let given = PassesInputs {
                     divisors,
-                    ..PassesGiven::default()
+                    ..PassesInputs::default()
                 };
                 let params = with_eta0(data, &given, spec)?;
                 let shuffle = spec.passes.passes().shuffle;

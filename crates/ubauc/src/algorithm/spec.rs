@@ -51,7 +51,7 @@ pub enum Solver {
     /// The paper's block descent, for small data; it may stop short of the optimum.
     #[cfg(feature = "bcd")]
     Bcd {
-        /// At most so many rounds.
+        /// At most this many rounds.
         max_rounds: usize,
     },
 }
@@ -72,7 +72,7 @@ pub struct BaUbauc {
 /// Passes of an online learner.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PassSpec {
-    /// At most so many.
+    /// The maximum.
     pub max_passes: usize,
     /// Stop when the objective changes by less than this share of itself from one pass to the next.
     pub tolerance: f64,

@@ -93,7 +93,7 @@ impl PlacementSums {
         sums
     }
 
-    /// Whether no sum is more than so many examples can have; two such can be added without overflow.
+    /// Whether no sum is more than this many examples can have; two such can be added without overflow.
     pub(super) fn fits(&self, n_pos: u64, n_neg: u64) -> bool {
         let (p, q) = (u128::from(n_pos), u128::from(n_neg));
         self.total <= 2 * p * q

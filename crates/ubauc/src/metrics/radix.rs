@@ -1,6 +1,6 @@
 //! Radix sort on the bits that decide.
 //!
-//! n keys that vary from bit h downwards are told apart, nearly all of them, by the 22 bits from h
+//! n keys that vary from bit h downwards differ, nearly all of them, by the 22 bits from h
 //! down (33 when n is large). So:
 //!
 //!   1. find h: one pass that collects the bits in which not all keys agree;

@@ -72,7 +72,7 @@ impl<R: Read> Blocks<R> {
     pub(super) fn peek(&mut self) -> Result<&[u8]> {
         self.fill(BLOCK)?;
         if self.at_start {
-            // A format is told by its first line of data.
+            // A format is recognised by its first line of data.
             while self.live && !self.at_end && !has_data_line(&self.pending) {
                 if self.pending.len() >= BLOCK {
                     break;

@@ -1,4 +1,4 @@
-//! Which class a label of a stream is of, told from the label alone.
+//! Which class a label of a stream is of, decided by the label alone.
 //!
 //! A stream cannot be looked through for the two values it has: the first million examples may be
 //! of one class. So the classes are known in advance. Without a choice 1 is positive, 0 and -1 are

@@ -284,7 +284,7 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
                 part.map(|part| convert(part, &columns)).transpose()
             })
             .collect();
-        // In order, so that the first error of the file is the one told.
+        // In order, so that the first error of the file is the one reported.
         for made in parsed {
             made?.map_or(Ok(()), &mut take)?;
         }
@@ -641,7 +641,7 @@ impl<R: Read> Read for Rest<'_, R> {
         if self.text.is_empty() {
             self.refill().map_err(|error| {
                 self.failed = Some(error);
-                io::Error::other("told by `failed`")
+                io::Error::other("reported by `failed`")
             })?;
         }
         let n = self.text.read(buffer)?;

@@ -67,7 +67,7 @@ pub struct ReadOptions<'a> {
     pub zero_based: bool,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
-    /// Told of every so many more bytes read of the file, compressed bytes if it is compressed.
+    /// Progress callback, called now and then with the bytes read of the file, compressed bytes if it is compressed.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
@@ -146,7 +146,7 @@ pub fn read_from(
     }
 }
 
-/// The lines of a stream whose first bytes, `head`, are read already; decompressed, with progress told.
+/// The lines of a stream whose first bytes, `head`, are read already; decompressed, with progress reported.
 fn text_blocks<'a>(
     head: Vec<u8>,
     rest: impl Read + Send + 'a,

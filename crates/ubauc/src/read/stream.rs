@@ -29,7 +29,7 @@ use crate::{Error, Result};
 /// What to read of a stream, and how.
 #[derive(Clone)]
 pub struct StreamOptions {
-    /// As for files; progress is not told.
+    /// As for files; progress is not reported.
     pub read: ReadOptions<'static>,
     /// Which labels are of which class.
     pub classes: StreamClasses,
@@ -79,7 +79,7 @@ pub struct LabelledStream {
 }
 
 impl LabelledStream {
-    /// Begins to read a file; `-` is standard input. What is wrong with it is told by
+    /// Begins to read a file; `-` is standard input. What is wrong with it is reported by
     /// [`LabelledStream::next`].
     pub fn open(path: &Path, options: StreamOptions) -> LabelledStream {
         if path == Path::new("-") {

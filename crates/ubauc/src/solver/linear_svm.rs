@@ -16,8 +16,8 @@
 //! ```
 //!
 //! A pass takes the examples in a new random order. Those at a bound whose slope points outwards by more than
-//! any violation of the pass before are left out (shrinking) until a look takes all of them back.
-//! A look makes w, b anew from α, so that rounding does not add up, then P and D over all examples: D ≤ P whatever has been
+//! any violation of the pass before are left out (shrinking) until an evaluation takes all of them back.
+//! An evaluation recomputes w and b from α, so that rounding does not add up, then P and D over all examples: D ≤ P whatever has been
 //! left out. D only rises; of P the lowest counts. Looks come when what is left in stands still, and else after
 //! a share of the visits so far. Stops when P − D ≤ tolerance · P.
 //!
@@ -33,13 +33,13 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use super::given::check_rows_given;
+use super::inputs::check_row_inputs;
 use super::ordered::{Affine, copied};
 use crate::data::dataset::Dataset;
 use crate::data::rows::{Rows, dot};
 use crate::{Error, Result};
 
-/// A look after this share of the visits so far, at the latest.
+/// An evaluation after this share of the visits so far, at the latest.
 const LOOK_SHARE: f64 = 0.25;
 /// The spread of slopes that counts as standing still starts here, and falls by `STRICTER` each time it is reached.
 const FIRST_STILL: f64 = 1.0;
@@ -54,7 +54,7 @@ pub struct SvmParams {
     pub c: f64,
     /// On P − D, as a share of P.
     pub tolerance: f64,
-    /// At most so many passes, one being N visits.
+    /// At most this many passes, one being N visits.
     pub max_passes: usize,
     /// Of the order of the examples.
     pub seed: u64,
@@ -92,7 +92,7 @@ impl SvmParams {
     }
 }
 
-/// What a look finds.
+/// What an evaluation finds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SvmPoint {
     /// Passes before it.
@@ -120,21 +120,21 @@ pub struct SvmFit {
     pub passes: usize,
     /// Whether the gap is as small as was asked for.
     pub converged: bool,
-    /// Every look.
+    /// Every evaluation.
     pub trace: Vec<SvmPoint>,
 }
 
 /// Fits w and b.
 pub fn fit(data: &Dataset, divisors: Option<&[f64]>, params: &SvmParams) -> Result<SvmFit> {
     params.check()?;
-    check_rows_given(data, None, divisors)?;
+    check_row_inputs(data, None, divisors)?;
     let mut descent = Descent::new(data, divisors, params)?;
-    let mut best = descent.look()?;
+    let mut best = descent.evaluate()?;
     let mut trace = Vec::new();
     loop {
         descent.passes(params.max_passes);
         let passes = (descent.visits / data.rows().len() as u64) as usize;
-        let now = descent.look()?;
+        let now = descent.evaluate()?;
         let dual = now.dual.max(best.dual);
         if now.objective < best.objective {
             best = now;
@@ -167,7 +167,7 @@ pub fn fit(data: &Dataset, divisors: Option<&[f64]>, params: &SvmParams) -> Resu
 }
 
 /// w, b and both sides of the duality there.
-struct Look {
+struct Evaluation {
     w: Vec<f64>,
     b: f64,
     objective: f64,
@@ -233,7 +233,7 @@ impl<'a> Descent<'a> {
     }
 
     /// Passes until the slopes of the examples left in are within `still` of each other, as many visits are made as may
-    /// come between looks, or as `max_passes` allow. The first is over all.
+    /// come between evaluations, or as `max_passes` allow. The first is over all.
     fn passes(&mut self, max_passes: usize) {
         let n = self.order.len() as u64;
         let share = (LOOK_SHARE * self.visits as f64) as u64;
@@ -305,8 +305,8 @@ impl<'a> Descent<'a> {
         slopes
     }
 
-    /// w and b anew, P and D.
-    fn look(&mut self) -> Result<Look> {
+    /// w and b recomputed, P and D.
+    fn evaluate(&mut self) -> Result<Evaluation> {
         self.w.fill(0.0);
         self.b = 0.0;
         for (i, (alpha, y)) in self.alpha.iter().zip(&self.y).enumerate() {
@@ -329,7 +329,7 @@ impl<'a> Descent<'a> {
                 "the objective is too large for a number; take a smaller C, or scale the features";
             return Err(Error::Numerical { what });
         }
-        Ok(Look {
+        Ok(Evaluation {
             w: self.w.clone(),
             b: self.b,
             objective,

@@ -50,7 +50,7 @@ pub struct LogisticParams {
     pub intercept: bool,
     /// On the largest entry of the gradient.
     pub tolerance: f64,
-    /// At most so many Newton steps.
+    /// At most this many Newton steps.
     pub max_newton: usize,
 }
 
@@ -173,7 +173,7 @@ pub fn fit(
 }
 
 /// (w, b), its scores, and what the loss is there.
-struct Point {
+struct Iterate {
     /// Of the scaled features; b last.
     w: Vec<f64>,
     /// z_i.
@@ -188,7 +188,7 @@ struct Point {
 
 /// H δ = −∇P by factorisation. Where H is singular to working precision a multiple of I is added;
 /// `None` where squares of the features overflow.
-fn factored_step(problem: &Logistic<'_>, point: &Point, gradient: &[f64]) -> Option<Vec<f64>> {
+fn factored_step(problem: &Logistic<'_>, point: &Iterate, gradient: &[f64]) -> Option<Vec<f64>> {
     let m = gradient.len();
     let hessian = problem.hessian(&point.curvatures);
     if !hessian.iter().all(|h| h.is_finite()) {
@@ -219,7 +219,7 @@ fn factored_step(problem: &Logistic<'_>, point: &Point, gradient: &[f64]) -> Opt
 /// (of order 3/2) near the optimum.
 fn conjugate_gradients(
     problem: &Logistic<'_>,
-    point: &Point,
+    point: &Iterate,
     gradient: &[f64],
     first: f64,
 ) -> Vec<f64> {
@@ -267,10 +267,10 @@ fn conjugate_gradients(
 /// The first of the points w + t δ, t = 1, ½, ¼, …, that descends enough.
 fn descend(
     problem: &Logistic<'_>,
-    point: &Point,
+    point: &Iterate,
     gradient: &[f64],
     direction: &[f64],
-) -> Option<Point> {
+) -> Option<Iterate> {
     let slope = dot(gradient, direction);
     if slope.is_nan() || slope >= 0.0 {
         return None;

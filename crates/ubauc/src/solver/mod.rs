@@ -3,8 +3,8 @@
 pub mod ba_ubauc;
 mod centred;
 mod cholesky;
-mod given;
 mod gram;
+mod inputs;
 pub mod linear_svm;
 pub mod logistic;
 pub mod oam;

@@ -3,7 +3,7 @@
 //! After each pass the learner's objective and AUC of the weights that would be saved are looked at; the passes end when
 //! the objective has changed by less than the tolerance, relatively. That is the stop rule of the paper's Table 3 (1e-7).
 //!
-//! Cost: the learner's N steps a pass, one thread; of a look O(nnz + N log N), all threads, and the same bits for any
+//! Cost: the learner's N steps a pass, one thread; of an evaluation O(nnz + N log N), all threads, and the same bits for any
 //! number of them.
 
 use serde::Serialize;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::rows::{Row, dot};
 use crate::metrics::auc;
-use crate::solver::given::check_rows_given;
+use crate::solver::inputs::check_row_inputs;
 use crate::solver::ordered::{Affine, Ordered};
 use crate::{Error, Result};
 
@@ -41,7 +41,7 @@ pub struct Scored<'a> {
 /// How often, and in which order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
-    /// At most so many.
+    /// The maximum.
     pub passes: usize,
     /// Stop when P changes by less than this share of itself from one pass to the next; 0 for never.
     pub tolerance: f64,
@@ -107,10 +107,10 @@ impl Stop {
 
 /// What is given besides the learner.
 #[derive(Default, Clone, Copy)]
-pub struct OnlineGiven<'a> {
+pub struct OnlineInputs<'a> {
     /// Divides feature j by this number before all else; the answer is for raw features again.
     pub divisors: Option<&'a [f64]>,
-    /// Told of every pass.
+    /// Progress callback, called after every pass.
     pub progress: Option<&'a (dyn Fn(&PassPoint) + Sync)>,
 }
 
@@ -134,7 +134,7 @@ pub struct Fit {
 /// Passes until the objective stands still or `passes` are made.
 pub fn fit(
     data: &Dataset,
-    given: &OnlineGiven<'_>,
+    given: &OnlineInputs<'_>,
     learner: impl Online,
     passes: &Passes,
 ) -> Result<Fit> {
@@ -143,11 +143,11 @@ pub fn fit(
     let mut trace: Vec<PassPoint> = Vec::new();
     loop {
         run.pass();
-        let look = run.look()?;
+        let evaluation = run.evaluate()?;
         let point = PassPoint {
             pass: run.passes,
-            objective: look.objective,
-            auc: auc(&look.scores, data.positive())?.auc,
+            objective: evaluation.objective,
+            auc: auc(&evaluation.scores, data.positive())?.auc,
         };
         let still = still(&trace, &point, passes);
         trace.push(point);
@@ -155,7 +155,7 @@ pub fn fit(
             progress(&point);
         }
         if still || run.passes == passes.passes {
-            let mut weights = look.weights;
+            let mut weights = evaluation.weights;
             for (j, w) in weights.iter_mut().enumerate() {
                 *w /= given.divisors.map_or(1.0, |divisors| divisors[j]);
             }
@@ -165,11 +165,11 @@ pub fn fit(
             }
             return Ok(Fit {
                 weights,
-                objective: look.objective,
+                objective: evaluation.objective,
                 passes: run.passes,
                 stop: if still { Stop::Still } else { Stop::MaxPasses },
                 trace,
-                scores: look.scores,
+                scores: evaluation.scores,
             });
         }
     }
@@ -192,7 +192,7 @@ pub struct Run<'a, L> {
 }
 
 /// What is found at the weights that would be saved.
-struct Look {
+struct Evaluation {
     /// Of the divided features.
     weights: Vec<f64>,
     scores: Vec<f64>,
@@ -207,7 +207,7 @@ impl<'a, L: Online> Run<'a, L> {
         learner: L,
         shuffle: Option<u64>,
     ) -> Result<Run<'a, L>> {
-        check_rows_given(data, None, divisors)?;
+        check_row_inputs(data, None, divisors)?;
         let transform = Affine {
             divisors,
             ..Affine::default()
@@ -233,10 +233,10 @@ impl<'a, L: Online> Run<'a, L> {
 
     /// What the learner minimises, at the weights that would be saved now.
     pub fn objective(&self) -> Result<f64> {
-        self.look().map(|look| look.objective)
+        self.evaluate().map(|evaluation| evaluation.objective)
     }
 
-    fn look(&self) -> Result<Look> {
+    fn evaluate(&self) -> Result<Evaluation> {
         let weights = self.learner.weights();
         let scores = self.rows.scores(&weights);
         let objective = self.learner.objective(&Scored {
@@ -248,7 +248,7 @@ impl<'a, L: Online> Run<'a, L> {
             let what = "the steps diverge; take smaller ones, or scale the features";
             return Err(Error::Numerical { what });
         }
-        Ok(Look {
+        Ok(Evaluation {
             weights,
             scores,
             objective,

@@ -1,4 +1,4 @@
-//! B-SVM-OR: the linear ranking SVM, with a proof of how near the minimum is.
+//! B-SVM-OR: the linear ranking SVM, with a certificate of how near the minimum is.
 //!
 //! ```text
 //! min_w  P(w) = ½‖w‖² + C L(Xw),   L(c) = 1/(N⁺N⁻) Σ_{i∈+} Σ_{j∈−} [1 − (c_i − c_j)]₊
@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
-use crate::solver::given::check_rows_given;
+use crate::solver::inputs::check_row_inputs;
 use crate::{Error, Result};
 use line::Line;
 use pairs::Pairs;
@@ -100,7 +100,7 @@ impl SvmOrParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// The relative gap is within the tolerance: proved.
+    /// The relative gap is within the tolerance: certified.
     Converged,
     /// The rounds ran out.
     MaxRounds,
@@ -123,7 +123,7 @@ impl From<Stop> for crate::algorithm::Stop {
 pub struct RoundPoint {
     /// From 1.
     pub round: usize,
-    /// The least P so far, computed anew from w where it is within the tolerance.
+    /// The least P so far, recomputed from w where it is within the tolerance.
     pub objective: f64,
     /// The largest D so far.
     pub dual: f64,
@@ -133,14 +133,14 @@ pub struct RoundPoint {
 
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
-pub struct SvmOrGiven<'a> {
+pub struct SvmOrInputs<'a> {
     /// Divides feature j by this number before all else; the answer is for raw features again.
     pub divisors: Option<&'a [f64]>,
-    /// Told of every round.
+    /// Progress callback, called after every round.
     pub progress: Option<&'a (dyn Fn(&RoundPoint) + Sync)>,
 }
 
-/// The minimum, with its proof.
+/// The minimum, with its certificate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvmOrFit {
     /// For the raw features.
@@ -162,14 +162,14 @@ pub struct SvmOrFit {
 }
 
 /// Minimises P.
-pub fn fit(data: &Dataset, given: &SvmOrGiven<'_>, params: &SvmOrParams) -> Result<SvmOrFit> {
+pub fn fit(data: &Dataset, given: &SvmOrInputs<'_>, params: &SvmOrParams) -> Result<SvmOrFit> {
     params.check()?;
-    check_rows_given(data, None, given.divisors)?;
+    check_row_inputs(data, None, given.divisors)?;
     let (n, d) = (data.rows().len(), data.rows().cols());
     let products = Products::new(data.rows(), given.divisors);
     let mut pairs = Pairs::new(data)?;
     let mut planes = Planes::new(&products, n, d, params.c);
-    let mut best = Point::zero(n, d, params.c);
+    let mut best = Iterate::zero(n, d, params.c);
     let (mut dual, mut idle) = (0.0_f64, 0);
     let mut trace: Vec<RoundPoint> = Vec::new();
     // The first cut is at w = 0.
@@ -188,7 +188,7 @@ pub fn fit(data: &Dataset, given: &SvmOrGiven<'_>, params: &SvmOrParams) -> Resu
 
         let mut gap = best.gap(dual);
         if gap <= params.tolerance {
-            // What was added up step by step, anew.
+            // What was added up step by step, recomputed.
             best.refresh(&products, params.c, &mut pairs)?;
             gap = best.gap(dual);
         }
@@ -237,16 +237,16 @@ pub fn fit(data: &Dataset, given: &SvmOrGiven<'_>, params: &SvmOrParams) -> Resu
 }
 
 /// w, for the divided features, with its scores and P.
-struct Point {
+struct Iterate {
     w: Vec<f64>,
     scores: Vec<f64>,
     objective: f64,
 }
 
-impl Point {
+impl Iterate {
     /// w = 0, where every pair costs 1.
-    fn zero(n: usize, d: usize, c: f64) -> Point {
-        Point {
+    fn zero(n: usize, d: usize, c: f64) -> Iterate {
+        Iterate {
             w: vec![0.0; d],
             scores: vec![0.0; n],
             objective: c,

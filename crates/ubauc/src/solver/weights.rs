@@ -13,7 +13,7 @@
 //! Where |a| leaves [2⁻¹⁰, 2¹⁰] all is folded: r ← r − A u, A ← 0, u ← a u, a ← 1, which changes neither w nor the sum and
 //! costs O(d). A u is therefore never more than 2¹⁰ times its difference from r, or three digits lost of the sixteen.
 //!
-//! For the projection ‖w‖² is kept up to date, ‖Dw + kx‖² = D²‖w‖² + 2Dk w·x + k²‖x‖², and made anew after every
+//! For the projection ‖w‖² is kept up to date, ‖Dw + kx‖² = D²‖w‖² + 2Dk w·x + k²‖x‖², and recomputed after every
 //! max(d, 1024) steps, before rounding can tell.
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use crate::data::rows::Row;
 
 /// a stays within 1/FOLD and FOLD.
 const FOLD: f64 = 1024.0;
-/// ‖w‖² is made anew after at least so many steps.
+/// ‖w‖² is recomputed after at least this many steps.
 const ANEW: u64 = 1024;
 /// No u beyond this; sums of products of two such numbers and a score are still numbers.
 pub(super) const LARGEST: f64 = 1e140;
@@ -64,7 +64,7 @@ impl Weights {
         self.pairs.get(j).map_or(0.0, sum)
     }
 
-    /// w_j and Σ_k w_kj anew.
+    /// Replaces w_j and Σ_k w_kj.
     pub(super) fn set(&mut self, j: usize, w: f64, sum: f64) {
         let old = self.at(j);
         let u = w / self.scale;
@@ -142,7 +142,7 @@ impl Weights {
         }
     }
 
-    /// Makes ‖w‖² anew if it is time.
+    /// Recomputes ‖w‖² if it is due.
     #[inline]
     pub(super) fn refresh_norm(&mut self) {
         self.age = self.age.saturating_add(1);

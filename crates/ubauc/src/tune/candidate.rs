@@ -2,20 +2,20 @@
 //!
 //! The ties of a coarse solution tell little: examples are pulled onto λ as the gap closes, so that most collapsed points
 //! show themselves only then (and a few that seem so are not). To solve every point closely would cost more than the
-//! rest of the grid. So the point that would be chosen is solved to [`FINE`](super::FINE) on every fold, and judged anew; if it has
+//! rest of the grid. So the point that would be chosen is solved to [`FINE`](super::FINE) on every fold, and judged again; if it has
 //! collapsed the choice is made again. The other points keep what the coarse solution said.
 
 use rayon::prelude::*;
 
 use super::collapse::Ties;
 use super::folds::{Judged, Search};
-use super::{CrossValidated, Point, TuneParams, choose};
+use super::{CrossValidated, GridPoint, TuneParams, choose};
 use crate::Result;
 use crate::objective::ubauc::LeastSquares;
 
 /// A point, and whether it has too many ties as it stands.
 pub(super) struct Candidate {
-    pub(super) point: Point,
+    pub(super) point: GridPoint,
     pub(super) many: bool,
 }
 
@@ -27,7 +27,7 @@ impl Candidate {
     ) -> Candidate {
         let worst = folds.iter().map(|f| f.ties).max().unwrap_or(Ties::Few);
         Candidate {
-            point: Point {
+            point: GridPoint {
                 beta,
                 gamma,
                 least_squares,
@@ -46,8 +46,8 @@ pub(super) fn decide(
     search: &Search<'_>,
     candidates: Vec<Candidate>,
     params: &TuneParams,
-) -> Result<(Vec<Point>, usize, Vec<Vec<f64>>)> {
-    let (mut points, many): (Vec<Point>, Vec<bool>) =
+) -> Result<(Vec<GridPoint>, usize, Vec<Vec<f64>>)> {
+    let (mut points, many): (Vec<GridPoint>, Vec<bool>) =
         candidates.into_iter().map(|c| (c.point, c.many)).unzip();
     let mut close: Vec<Option<Vec<Vec<f64>>>> = vec![None; points.len()];
     let chosen = loop {
@@ -68,7 +68,7 @@ pub(super) fn decide(
 
 impl Search<'_> {
     /// A point solved so closely that its ties are certain, with its scores.
-    fn closely(&self, point: &Point) -> Result<(Point, Vec<Vec<f64>>)> {
+    fn closely(&self, point: &GridPoint) -> Result<(GridPoint, Vec<Vec<f64>>)> {
         let folds: Vec<(Judged, Vec<f64>)> = self
             .trainings()?
             .par_iter()

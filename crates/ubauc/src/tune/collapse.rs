@@ -21,7 +21,7 @@ pub fn most_tied_of(n: usize, d: usize) -> usize {
     allowed(n, d, 0)
 }
 
-/// Whether so many examples tied at λ make a model of these data a collapsed one. One in a hundred always may be: no need
+/// Whether this many examples tied at λ make a model of these data a collapsed one. One in a hundred always may be: no need
 /// to count more then.
 pub fn has_collapsed(data: &Dataset, weights: Option<&[f64]>, tied: usize) -> bool {
     let counted = |weights: &[f64]| weights.iter().filter(|s| **s > 0.0).count();

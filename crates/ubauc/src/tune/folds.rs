@@ -6,14 +6,14 @@ use rayon::prelude::*;
 
 use super::candidate::Candidate;
 use super::collapse::{self, Ties};
-use super::{CrossValidated, FINE, LogisticPoint, OutOfFold, Point, Progress, TuneParams};
+use super::{CrossValidated, FINE, GridPoint, LogisticPoint, OutOfFold, Progress, TuneParams};
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, check_weights};
 use crate::data::split;
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::ubauc::LeastSquares;
 use crate::solver::ba_ubauc::path::Path;
-use crate::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
+use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Fit, Stop, fit};
 use crate::solver::logistic;
 use crate::{Error, Result};
 
@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
     }
 
     /// A point, solved to [`FINE`].
-    pub(super) fn fit_closely(&self, training: &Training, point: &Point) -> Result<Fit> {
+    pub(super) fn fit_closely(&self, training: &Training, point: &GridPoint) -> Result<Fit> {
         let params = BaUbaucParams {
             tolerance: self.params.tolerance.min(FINE),
             ..self
@@ -407,7 +407,7 @@ impl<'a> Search<'a> {
     /// Scores of the examples held out, by the two choices fitted on all others.
     pub(super) fn held_out(
         &self,
-        point: &Point,
+        point: &GridPoint,
         logistic: &LogisticPoint,
     ) -> Result<[Vec<f64>; 2]> {
         let training = self.training(None, self.parts.held_out.clone())?;
@@ -433,11 +433,11 @@ impl Training {
         self.judges.iter().map(|&i| found.scores[i]).collect()
     }
 
-    fn given(&self) -> Given<'_> {
-        Given {
+    fn given(&self) -> BatchInputs<'_> {
+        BatchInputs {
             weights: Some(&self.weights),
             divisors: self.divisors.as_deref(),
-            ..Given::default()
+            ..BatchInputs::default()
         }
     }
 }

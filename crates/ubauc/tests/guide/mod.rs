@@ -113,7 +113,7 @@ fn every_test_named_exists() {
 }
 
 #[test]
-fn every_method_of_the_trait_is_told_of() {
+fn every_method_of_the_trait_is_described() {
     let source = include_str!("../../src/solver/passes.rs");
     let body = source
         .split_once("pub trait Online {")
@@ -126,9 +126,9 @@ fn every_method_of_the_trait_is_told_of() {
         .filter_map(|rest| rest.split('(').next())
         .collect();
     let section = section(1);
-    let told: Vec<&str> = rows(&section)
+    let described: Vec<&str> = rows(&section)
         .iter()
         .map(|row| row[0].trim_matches('`'))
         .collect();
-    assert_eq!(told, methods);
+    assert_eq!(described, methods);
 }

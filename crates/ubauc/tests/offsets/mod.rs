@@ -12,7 +12,7 @@ use ubauc::model::Model;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::{self, BaUbaucParams};
 use ubauc::solver::logistic::{self, LogisticParams};
-use ubauc::solver::ol_ubauc::passes::{self, Passes, PassesGiven};
+use ubauc::solver::ol_ubauc::passes::{self, Passes, PassesInputs};
 use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, RunningScale, eta0};
 use ubauc::tune::{TuneParams, tune};
 
@@ -98,7 +98,7 @@ fn batch(data: &Dataset, least_squares: LeastSquares, scale: Scale) -> f64 {
     let divisors = scale
         .optional_divisors(data.rows(), None, Origin::Mean)
         .unwrap();
-    let given = ba_ubauc::Given {
+    let given = ba_ubauc::BatchInputs {
         divisors: divisors.as_deref(),
         ..Default::default()
     };
@@ -112,7 +112,7 @@ fn in_passes(data: &Dataset) -> f64 {
     let divisors = Scale::MaxAbs
         .divisors(data.rows(), None, Origin::Mean)
         .unwrap();
-    let given = PassesGiven {
+    let given = PassesInputs {
         divisors: Some(&divisors),
         ..Default::default()
     };
@@ -228,7 +228,7 @@ fn without_an_intercept_an_age_alone_ranks_in_reverse() {
         intercept: false,
         ..BaUbaucParams::default()
     };
-    let fit = ba_ubauc::fit(&data, &ba_ubauc::Given::default(), &params).unwrap();
+    let fit = ba_ubauc::fit(&data, &ba_ubauc::BatchInputs::default(), &params).unwrap();
     assert!(auc_of(&data, &fit.weights, 0.0) < 0.35);
 }
 

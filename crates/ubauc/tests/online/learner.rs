@@ -145,8 +145,8 @@ proptest! {
         let mut learner = stream.learner();
         for (x, positive, weight) in &stream.examples {
             let before = learner.score(Row::Dense(x));
-            let told = learner.learn(Row::Dense(x), *positive, *weight).unwrap();
-            prop_assert_eq!(before.to_bits(), told.to_bits());
+            let returned = learner.learn(Row::Dense(x), *positive, *weight).unwrap();
+            prop_assert_eq!(before.to_bits(), returned.to_bits());
         }
         let (weights, b) = (learner.weights(), learner.intercept());
         for (x, ..) in &stream.examples {
@@ -371,18 +371,18 @@ fn sgd_that_diverges_is_an_error_and_the_weights_stay_finite() {
             ..Default::default()
         };
         let mut learner = Learner::new(&params, RunningScale::None).unwrap();
-        let mut told = None;
+        let mut returned = None;
         for i in 0..100_000 {
             let (x, positive) = simple(i);
             match learner.learn(Row::Dense(&x), positive, 1.0) {
                 Ok(score) => assert!(score.is_finite()),
                 Err(error) => {
-                    told = Some(error);
+                    returned = Some(error);
                     break;
                 }
             }
         }
-        assert!(matches!(told, Some(Error::Numerical { .. })));
+        assert!(matches!(returned, Some(Error::Numerical { .. })));
         assert!(learner.weights().iter().all(|w| w.is_finite()));
     }
 }

@@ -175,7 +175,7 @@ proptest! {
 
     #[test]
     fn implicit_step_solves_its_subproblem(mut case in cases()) {
-        // A balanced learner keeps what it counted when it starts anew.
+        // A balanced learner keeps what it counted when it starts over.
         if case.params.least_squares == LeastSquares::Balanced && case.earlier == Some(case.positive) {
             case.earlier = None;
         }

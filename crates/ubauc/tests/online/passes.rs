@@ -6,7 +6,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Row, Rows};
 use ubauc::solver::ba_ubauc;
-use ubauc::solver::ol_ubauc::passes::{Passes, PassesGiven, Start, Stop, fit};
+use ubauc::solver::ol_ubauc::passes::{Passes, PassesInputs, Start, Stop, fit};
 use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step, eta0};
 
 use super::learner::{Shown, streams};
@@ -49,7 +49,7 @@ proptest! {
             intercept: s[5],
             lambda: s[6],
         });
-        let given = PassesGiven {
+        let given = PassesInputs {
             weights: Some(&weights),
             divisors: Some(&divisors),
             start,
@@ -98,10 +98,10 @@ proptest! {
 fn wrong_passes_and_starts_are_refused_by_name() {
     let examples = [(vec![1.0, 2.0], true, 1.0), (vec![2.0, 1.0], false, 1.0)];
     let data = dataset(&examples).unwrap();
-    let refused = |given: &PassesGiven<'_>, passes: &Passes| {
+    let refused = |given: &PassesInputs<'_>, passes: &Passes| {
         fit(&data, given, &Default::default(), passes).unwrap_err()
     };
-    let given = PassesGiven::default();
+    let given = PassesInputs::default();
     for (passes, expected) in [
         (Passes { passes: 0, ..ONCE }, "passes"),
         (
@@ -115,7 +115,7 @@ fn wrong_passes_and_starts_are_refused_by_name() {
         let error = refused(&given, &passes);
         assert!(matches!(error, Error::Parameter { name, .. } if name == expected));
     }
-    let start = |weights| PassesGiven {
+    let start = |weights| PassesInputs {
         start: Some(Start {
             weights,
             intercept: 0.0,
@@ -129,7 +129,7 @@ fn wrong_passes_and_starts_are_refused_by_name() {
     ));
     let error = refused(&start(&[1.0, f64::NAN]), &ONCE);
     assert!(matches!(error, Error::Numerical { .. }));
-    let one_class = PassesGiven {
+    let one_class = PassesInputs {
         weights: Some(&[1.0, 0.0]),
         ..given
     };
@@ -210,7 +210,7 @@ fn weights_of_any_size_lead_to_the_same_minimum() {
     let best = ba_ubauc::fit(&data, &Default::default(), &batch).unwrap();
     for size in [0.1, 1.0, 10.0] {
         let weights = vec![size; examples.len()];
-        let given = PassesGiven {
+        let given = PassesInputs {
             weights: Some(&weights),
             ..Default::default()
         };

@@ -2,7 +2,7 @@
 
 use ubauc::data::dataset::Dataset;
 use ubauc::solver::ba_ubauc::{self, BaUbaucParams};
-use ubauc::solver::ol_ubauc::passes::{Passes, PassesGiven, fit};
+use ubauc::solver::ol_ubauc::passes::{Passes, PassesInputs, fit};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
 
 use crate::read::real_data;
@@ -58,7 +58,7 @@ fn both_steps_approach_the_certified_minimum() {
                 tolerance: 0.0,
                 shuffle: Some(1),
             };
-            let found = fit(&data, &PassesGiven::default(), &params, &passes).unwrap();
+            let found = fit(&data, &PassesInputs::default(), &params, &passes).unwrap();
             let above = found.objective / best.objective - 1.0;
             println!("{name} {step:?} {rate:?}: {above:.2e}");
             // Never below what is proved to be the minimum, to its own tolerance.
@@ -94,7 +94,7 @@ fn no_eta0_makes_the_implicit_step_diverge() {
                     passes: 1,
                     ..Default::default()
                 };
-                let found = fit(&data, &PassesGiven::default(), &params, &passes).unwrap();
+                let found = fit(&data, &PassesInputs::default(), &params, &passes).unwrap();
                 let point = found.trace[0];
                 let finite = found.weights.iter().all(|w| w.is_finite());
                 assert!(
@@ -131,7 +131,7 @@ fn the_chosen_eta0_learns_in_three_passes() {
                 step,
                 ..Default::default()
             };
-            let given = PassesGiven::default();
+            let given = PassesInputs::default();
             let eta0 = eta0::choose(&data, &given, &params, 7).unwrap();
             let params = OlUbaucParams { eta0, ..params };
             let passes = Passes {

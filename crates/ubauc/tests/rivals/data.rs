@@ -7,7 +7,7 @@ use ubauc::data::scale::{Origin, Scale};
 use ubauc::data::split::hold_out;
 use ubauc::metrics::auc;
 use ubauc::model::Model;
-use ubauc::solver::passes::{Fit, OnlineGiven, Passes};
+use ubauc::solver::passes::{Fit, OnlineInputs, Passes};
 
 use crate::read::real_data;
 
@@ -60,7 +60,7 @@ pub(super) fn square_by_pairs(scores: &[f64], positive: &[bool]) -> f64 {
 pub(super) fn held_out_auc(
     test: &str,
     name: &str,
-    fit: impl Fn(&Dataset, &OnlineGiven<'_>) -> Fit,
+    fit: impl Fn(&Dataset, &OnlineInputs<'_>) -> Fit,
 ) -> Option<f64> {
     let path = real_data(test)?.join(name);
     let examples = ubauc::read::read(&path, &<_>::default()).unwrap();
@@ -71,7 +71,7 @@ pub(super) fn held_out_auc(
     let divisors = Scale::MaxAbs
         .divisors(train.rows(), None, Origin::Zero)
         .unwrap();
-    let given = OnlineGiven {
+    let given = OnlineInputs {
         divisors: Some(&divisors),
         progress: None,
     };

@@ -9,7 +9,7 @@ use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Csr, Dense, Row, Rows};
 use ubauc::data::scale::{Origin, Scale};
 use ubauc::solver::oam::{Oam, OamParams, Update};
-use ubauc::solver::passes::{Online, OnlineGiven, Passes, Scored, fit};
+use ubauc::solver::passes::{Online, OnlineInputs, Passes, Scored, fit};
 
 use super::svm::{held_out, logistic_auc, test_auc};
 
@@ -256,7 +256,7 @@ fn no_size_makes_it_panic() {
         for c in [1e-300, 1.0, 1e300] {
             for update in UPDATES {
                 let oam = Oam::new(2, &params(c, 3, update)).unwrap();
-                match fit(&dataset(&examples), &OnlineGiven::default(), oam, &passes) {
+                match fit(&dataset(&examples), &OnlineInputs::default(), oam, &passes) {
                     Ok(found) => assert!(found.weights.iter().all(|w| w.is_finite())),
                     Err(Error::Numerical { .. }) => {}
                     Err(error) => panic!("{error}"),
@@ -336,7 +336,7 @@ fn dense_and_sparse_data_are_learnt_alike() {
         ..Default::default()
     };
     let divisors = [1.0, 2.0, 4.0, 0.5, 3.0, 1.0];
-    let given = OnlineGiven {
+    let given = OnlineInputs {
         divisors: Some(&divisors),
         progress: None,
     };
@@ -370,7 +370,7 @@ fn real_data_are_learnt() {
             .divisors(train.rows(), None, Origin::Zero)
             .unwrap();
         let reference = logistic_auc(&train, &divisors, &test);
-        let given = OnlineGiven {
+        let given = OnlineInputs {
             divisors: Some(&divisors),
             progress: None,
         };

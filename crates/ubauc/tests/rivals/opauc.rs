@@ -3,7 +3,7 @@
 use ubauc::Error;
 use ubauc::model::Model;
 use ubauc::solver::opauc::{FULL_UP_TO, Opauc, OpaucParams};
-use ubauc::solver::passes::{OnlineGiven, Passes, fit};
+use ubauc::solver::passes::{OnlineInputs, Passes, fit};
 
 use super::data::{ONCE, held_out_auc, small, square_by_pairs};
 
@@ -22,7 +22,7 @@ fn the_objective_is_half_the_square_loss_of_the_pairs_and_the_penalty() {
         let weights = [false, true].map(|sparse| {
             let data = small(120, sparse);
             let learner = Opauc::new(4, &params(0.02, 0.3, tau)).unwrap();
-            let found = fit(&data, &OnlineGiven::default(), learner, &ONCE).unwrap();
+            let found = fit(&data, &OnlineInputs::default(), learner, &ONCE).unwrap();
             let norm_sq = found.weights.iter().map(|w| w * w).sum::<f64>();
             let pairs = square_by_pairs(&found.scores, data.positive());
             let expected = 0.5 * pairs + 0.15 * norm_sq;
@@ -46,7 +46,7 @@ fn many_small_steps_reach_the_minimum() {
         tolerance: 0.0,
         shuffle: Some(3),
     };
-    let found = fit(&data, &OnlineGiven::default(), learner, &passes).unwrap();
+    let found = fit(&data, &OnlineInputs::default(), learner, &passes).unwrap();
     // The slope of ½ L_square + λ/2 ‖w‖² along every feature, by differences.
     let value = |w: &[f64]| {
         let scores = Model::linear(w.to_vec(), 0.0).scores(data.rows()).unwrap();
@@ -74,7 +74,7 @@ fn the_seed_decides_the_sketch() {
             ..params(0.02, 1e-3, Some(2))
         };
         let learner = Opauc::new(4, &params).unwrap();
-        let found = fit(&data, &OnlineGiven::default(), learner, &ONCE).unwrap();
+        let found = fit(&data, &OnlineInputs::default(), learner, &ONCE).unwrap();
         found.weights
     };
     assert_eq!(learn(1), learn(1));
@@ -121,7 +121,7 @@ fn steps_that_diverge_are_an_error() {
         for tau in [None, Some(3)] {
             for (eta, lambda) in [(1e6, 0.0), (10.0, 1e-4), (1e6, 1e6), (1e300, 1e300)] {
                 let learner = Opauc::new(4, &params(eta, lambda, tau)).unwrap();
-                let found = fit(&data, &OnlineGiven::default(), learner, &ONCE);
+                let found = fit(&data, &OnlineInputs::default(), learner, &ONCE);
                 assert!(
                     matches!(found, Err(Error::Numerical { .. })),
                     "{eta} {lambda} {tau:?}: {:?}",

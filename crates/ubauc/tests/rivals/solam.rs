@@ -2,7 +2,7 @@
 
 use ubauc::Error;
 use ubauc::model::Model;
-use ubauc::solver::passes::{OnlineGiven, Passes, fit};
+use ubauc::solver::passes::{OnlineInputs, Passes, fit};
 use ubauc::solver::solam::{Solam, SolamParams, kappa};
 
 use super::data::{ONCE, held_out_auc, small, square_by_pairs};
@@ -16,7 +16,7 @@ fn the_objective_is_the_square_loss_of_the_pairs_dense_and_sparse() {
     let weights = [false, true].map(|sparse| {
         let data = small(120, sparse);
         let divisors = [2.0, 1.0, 0.5, 4.0];
-        let given = OnlineGiven {
+        let given = OnlineInputs {
             divisors: Some(&divisors),
             progress: None,
         };
@@ -65,7 +65,7 @@ fn weights_stay_in_the_ball() {
     let data = small(200, true);
     for radius in [1e-6, 0.1] {
         let learner = Solam::new(4, kappa(data.rows(), None), &params(1e3, radius)).unwrap();
-        let found = fit(&data, &OnlineGiven::default(), learner, &Passes::default()).unwrap();
+        let found = fit(&data, &OnlineInputs::default(), learner, &Passes::default()).unwrap();
         let norm = found.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
         assert!(
             norm <= radius * (1.0 + 1e-12) && norm > 0.1 * radius,
@@ -96,7 +96,7 @@ fn numbers_beyond_all_bounds_are_an_error() {
     let data = small(100, false);
     for (zeta, radius) in [(1e300, 1e300), (1e200, 1e-3), (1e300, 1e100)] {
         let learner = Solam::new(4, kappa(data.rows(), None), &params(zeta, radius)).unwrap();
-        let found = fit(&data, &OnlineGiven::default(), learner, &ONCE);
+        let found = fit(&data, &OnlineInputs::default(), learner, &ONCE);
         assert!(matches!(found, Err(Error::Numerical { .. })), "{found:?}");
     }
 }

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use ubauc::Error;
 use ubauc::data::dataset::Dataset;
-use ubauc::solver::svm_or::{RoundPoint, Stop, SvmOrFit, SvmOrGiven, SvmOrParams, fit};
+use ubauc::solver::svm_or::{RoundPoint, Stop, SvmOrFit, SvmOrInputs, SvmOrParams, fit};
 
 use crate::read::real_data;
 use by_pairs::{Problem, clarabel, large, objective, random};
@@ -23,7 +23,7 @@ fn params(c: f64, tolerance: f64) -> SvmOrParams {
 }
 
 fn plain(data: &Dataset, c: f64, tolerance: f64) -> SvmOrFit {
-    fit(data, &SvmOrGiven::default(), &params(c, tolerance)).unwrap()
+    fit(data, &SvmOrInputs::default(), &params(c, tolerance)).unwrap()
 }
 
 /// The answer belongs together, and every round's bound is below the minimum found in the end.
@@ -37,7 +37,7 @@ fn sound(fit: &SvmOrFit, c: f64) {
     );
     assert_eq!(fit.gap, (fit.objective - fit.dual) / fit.objective);
     for pair in fit.trace.windows(2) {
-        // Within the tolerance P is computed anew, and what pairs at the kink cost is C times a rounding.
+        // Within the tolerance P is recomputed, and what pairs at the kink cost is C times a rounding.
         let rounding = 1e-14 * pair[0].objective + 1e-15 * c;
         assert!(pair[1].dual >= pair[0].dual);
         assert!(pair[1].objective <= pair[0].objective + rounding);
@@ -58,7 +58,7 @@ fn the_minimum_is_that_of_the_program_over_pairs() {
         let ones = vec![1.0; problem.rows[0].len()];
         let divisors: Vec<f64> = ones.iter().map(|_| rng.random_range(0.5..4.0)).collect();
         for divisors in [&ones, &divisors] {
-            let given = SvmOrGiven {
+            let given = SvmOrInputs {
                 divisors: Some(divisors),
                 ..Default::default()
             };
@@ -219,9 +219,9 @@ fn the_number_of_threads_does_not_change_a_bit() {
 #[test]
 fn rounds_are_told_and_limited() {
     let data = large(2000, 30, 6).dense();
-    let told: Mutex<Vec<RoundPoint>> = Mutex::default();
-    let progress = |point: &RoundPoint| told.lock().unwrap().push(*point);
-    let given = SvmOrGiven {
+    let seen: Mutex<Vec<RoundPoint>> = Mutex::default();
+    let progress = |point: &RoundPoint| seen.lock().unwrap().push(*point);
+    let given = SvmOrInputs {
         progress: Some(&progress),
         ..Default::default()
     };
@@ -232,7 +232,7 @@ fn rounds_are_told_and_limited() {
     let found = fit(&data, &given, &limited).unwrap();
     assert_eq!((found.stop, found.rounds), (Stop::MaxRounds, 4));
     sound(&found, 1e3);
-    assert_eq!(*told.lock().unwrap(), found.trace);
+    assert_eq!(*seen.lock().unwrap(), found.trace);
     let all = plain(&data, 1e3, 1e-6);
     assert_eq!(all.stop, Stop::Converged);
     assert!(all.gap <= 1e-6 && all.gap < found.gap && all.dual >= found.dual);
@@ -250,7 +250,7 @@ fn what_rounding_forbids_stalls() {
 #[test]
 fn bad_parameters_are_refused_by_name() {
     let data = random(1).dense();
-    let refused = |params: SvmOrParams| match fit(&data, &SvmOrGiven::default(), &params) {
+    let refused = |params: SvmOrParams| match fit(&data, &SvmOrInputs::default(), &params) {
         Err(Error::Parameter { name, .. }) => name,
         other => panic!("{other:?}"),
     };
@@ -263,7 +263,7 @@ fn bad_parameters_are_refused_by_name() {
         ..Default::default()
     };
     assert_eq!(refused(none), "rounds");
-    let given = SvmOrGiven {
+    let given = SvmOrInputs {
         divisors: Some(&[]),
         ..Default::default()
     };
@@ -277,7 +277,7 @@ fn extreme_sizes_are_fitted_or_refused() {
         for c in [1e-300, 1e-8, 1.0, 1e8, 1e300] {
             let mut problem = random(2);
             problem.rows.iter_mut().flatten().for_each(|x| *x *= scale);
-            match fit(&problem.dense(), &SvmOrGiven::default(), &params(c, 1e-4)) {
+            match fit(&problem.dense(), &SvmOrInputs::default(), &params(c, 1e-4)) {
                 Ok(found) => {
                     assert!(
                         found.weights.iter().all(|w| w.is_finite()),

@@ -6,7 +6,7 @@ use ubauc::data::labels::Choice;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::read::{ReadOptions, read};
 use ubauc::solver::ba_ubauc::path::Path;
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Fit, Stop, fit};
 
 use super::{binary, dataset, least_squares, sparse_dataset};
 use crate::oracle::{self, Problem, kkt_residual, objective, random_problem, solve};
@@ -23,8 +23,8 @@ pub(super) fn params(problem: &Problem, tolerance: f64) -> BaUbaucParams {
     }
 }
 
-pub(super) fn given(problem: &Problem) -> Given<'_> {
-    Given {
+pub(super) fn given(problem: &Problem) -> BatchInputs<'_> {
+    BatchInputs {
         weights: problem.weights.as_deref(),
         ..Default::default()
     }
@@ -157,7 +157,7 @@ fn divisors_only_change_the_regulariser() {
     let data = dataset(&problem);
     let plain = fit(&data, &given(&problem), &params(&problem, 1e-10)).unwrap();
     let divisors = [10.0, 0.1, 3.0];
-    let scaled = Given {
+    let scaled = BatchInputs {
         divisors: Some(&divisors),
         ..given(&problem)
     };
@@ -202,7 +202,7 @@ fn bad_parameters_are_refused_by_name() {
     let refused = |change: &dyn Fn(&mut BaUbaucParams)| {
         let mut params = BaUbaucParams::default();
         change(&mut params);
-        match fit(&data, &Given::default(), &params) {
+        match fit(&data, &BatchInputs::default(), &params) {
             Err(Error::Parameter { name, .. }) => name,
             other => panic!("{other:?}"),
         }
@@ -217,7 +217,7 @@ fn bad_parameters_are_refused_by_name() {
         assert_eq!(refused(&|p| p.tolerance = bad), "tolerance");
     }
     let weights = vec![-1.0; data.rows().len()];
-    let given = Given {
+    let given = BatchInputs {
         weights: Some(&weights),
         ..Default::default()
     };
@@ -228,7 +228,7 @@ fn bad_parameters_are_refused_by_name() {
         .iter()
         .map(|&p| f64::from(u8::from(p)))
         .collect();
-    let given = Given {
+    let given = BatchInputs {
         weights: Some(&only),
         ..Default::default()
     };
@@ -267,7 +267,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| fit(&data, &Given::default(), &BaUbaucParams::default()).unwrap())
+        pool.install(|| fit(&data, &BatchInputs::default(), &BaUbaucParams::default()).unwrap())
     };
     let one = with(1);
     assert_eq!(one.stop, Stop::Converged);
@@ -286,7 +286,7 @@ fn every_step_has_a_valid_bound() {
     let data = large();
     let found = fit(
         &data,
-        &Given::default(),
+        &BatchInputs::default(),
         &BaUbaucParams {
             tolerance: 1e-11,
             ..Default::default()
@@ -329,7 +329,7 @@ fn real_data_have_the_optima_that_are_known() {
             intercept: false,
             ..Default::default()
         };
-        let found = fit(&data, &Given::default(), &params).unwrap();
+        let found = fit(&data, &BatchInputs::default(), &params).unwrap();
         assert_eq!(found.stop, Stop::Converged, "{set}");
         assert!(
             (found.objective - optimum).abs() <= 1e-10,
@@ -346,7 +346,7 @@ fn real_data_have_the_optima_that_are_known() {
 #[test]
 fn a_path_gives_the_minima_of_single_fits_in_fewer_steps() {
     let data = large();
-    let mut path = Path::new(&data, &Given::default(), LeastSquares::Balanced, true).unwrap();
+    let mut path = Path::new(&data, &BatchInputs::default(), LeastSquares::Balanced, true).unwrap();
     let (mut warm, mut cold) = (0, 0);
     for beta in [0.1, 0.3, 1.0, 3.0] {
         for gamma in [1e-2, 1e-3, 1e-4] {
@@ -359,7 +359,7 @@ fn a_path_gives_the_minima_of_single_fits_in_fewer_steps() {
                 ..Default::default()
             };
             let one = path.fit(&params).unwrap();
-            let alone = fit(&data, &Given::default(), &params).unwrap();
+            let alone = fit(&data, &BatchInputs::default(), &params).unwrap();
             assert_eq!(one.stop, Stop::Converged);
             assert!((one.objective - alone.objective).abs() <= 1e-8 * alone.objective);
             warm += one.newton;
@@ -396,7 +396,7 @@ fn a_coarse_fit_can_always_be_made_finer() {
     let weights: Vec<f64> = (0..data.rows().len())
         .map(|i| f64::from(u8::from(i % 5 < 3)))
         .collect();
-    let given = Given {
+    let given = BatchInputs {
         weights: Some(&weights),
         ..Default::default()
     };
@@ -541,7 +541,7 @@ fn data_without_any_feature_are_no_trouble() {
         let data = Dataset::new(rows, binary(&positive), Vec::new()).unwrap();
         for divisors in [None, Some([].as_slice())] {
             for intercept in [false, true] {
-                let given = Given {
+                let given = BatchInputs {
                     divisors,
                     ..Default::default()
                 };
@@ -560,7 +560,7 @@ fn data_without_any_feature_are_no_trouble() {
 #[test]
 fn a_path_of_the_same_point_keeps_its_footing() {
     let data = large();
-    let mut path = Path::new(&data, &Given::default(), LeastSquares::Plain, false).unwrap();
+    let mut path = Path::new(&data, &BatchInputs::default(), LeastSquares::Plain, false).unwrap();
     for _ in 0..100 {
         path.fit(&BaUbaucParams::default()).unwrap();
     }

@@ -6,7 +6,7 @@ use ubauc::data::rows::{Csr, Dense, Rows};
 use ubauc::data::scale::{Origin, Scale};
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::path::Path;
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Fit, Stop, fit};
 use ubauc::solver::shards::{Round, Shard, Source, add_all, answers_from_bytes, answers_to_bytes};
 
 /// Parts that answer what comes to them as bytes, and lose their state between two rounds if `forgetful`.
@@ -187,10 +187,10 @@ fn remote_rows_give_the_minimum_of_local_ones() {
             let divisors = scale
                 .divisors(given.0.rows(), Some(&given.1), origin)
                 .unwrap();
-            let near = Given {
+            let near = BatchInputs {
                 weights: Some(&given.1),
                 divisors: Some(&divisors),
-                ..Given::default()
+                ..BatchInputs::default()
             };
             let near = fit(&given.0, &near, &params).unwrap();
             let one = fit_remote(&given, &[], false, scale, &params);

@@ -3,7 +3,7 @@
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::{Dense, Rows};
 use ubauc::objective::ubauc::LeastSquares;
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit, Given, Stop, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Fit, Stop, fit};
 
 use super::binary;
 use super::remote::Noise;
@@ -56,9 +56,9 @@ fn with_an_intercept_and_sparse_rows() {
             tolerance: 1e-8,
             ..params
         };
-        let least = fit(&dense, &Given::default(), &exact).unwrap();
+        let least = fit(&dense, &BatchInputs::default(), &exact).unwrap();
         assert_eq!(least.stop, Stop::Converged);
-        let found = fit(&sparse, &Given::default(), &params).unwrap();
+        let found = fit(&sparse, &BatchInputs::default(), &params).unwrap();
         let what = format!("{n} × {d}, {offset:e}");
         assert_true(&found, least.objective, params.tolerance, &what);
         if offset <= 1e3 {
@@ -111,10 +111,10 @@ fn without_an_intercept() {
                     ..params
                 };
                 let [simple, _] = both_kinds(&plain, &positive);
-                let least = fit(&simple, &Given::default(), &exact).unwrap();
+                let least = fit(&simple, &BatchInputs::default(), &exact).unwrap();
                 assert!(least.gap.unwrap() <= 2e-8);
                 for data in both_kinds(&turned, &positive) {
-                    let found = fit(&data, &Given::default(), &params).unwrap();
+                    let found = fit(&data, &BatchInputs::default(), &params).unwrap();
                     let what = format!("{n} × {d}, {offset:e}, γ = {gamma:e}");
                     assert_true(&found, least.objective, params.tolerance, &what);
                     // A proof is not given away either.
@@ -149,9 +149,9 @@ fn where_all_collapses() {
                             ..BaUbaucParams::default()
                         };
                         for weights in [None, Some(weights.as_slice())] {
-                            let given = Given {
+                            let given = BatchInputs {
                                 weights,
-                                ..Given::default()
+                                ..BatchInputs::default()
                             };
                             for data in both_kinds(&values, &positive) {
                                 let found = fit(&data, &given, &params).unwrap();
@@ -184,9 +184,9 @@ fn weights_of_any_size() {
     for data in both_kinds(&plain, &positive) {
         let fitted = |k: f64| {
             let weights: Vec<f64> = weights.iter().map(|s| k * s).collect();
-            let given = Given {
+            let given = BatchInputs {
                 weights: Some(&weights),
-                ..Given::default()
+                ..BatchInputs::default()
             };
             fit(&data, &given, &BaUbaucParams::default()).unwrap()
         };

@@ -2,7 +2,7 @@
 
 use ubauc::Error;
 use ubauc::data::dataset::Dataset;
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, Stop, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit};
 
 use super::ba_ubauc::{given, large, params};
 use super::{dataset, sparse_dataset};
@@ -26,7 +26,7 @@ fn the_minimum_does_not_depend_on_the_start() {
         let divisors: Vec<f64> = (0..d).map(|j| [1.0, 0.5, 3.0][j % 3]).collect();
         let params = params(&problem, 1e-8);
         let data = rows(seed, &problem);
-        let scaled = Given {
+        let scaled = BatchInputs {
             divisors: Some(&divisors),
             ..given(&problem)
         };
@@ -37,7 +37,7 @@ fn the_minimum_does_not_depend_on_the_start() {
         compared += 1;
         let far: Vec<f64> = (0..d).map(|j| [3.0, -2.0, 0.0][j % 3]).collect();
         let from = |start: &[f64]| {
-            let given = Given {
+            let given = BatchInputs {
                 start: Some(start),
                 ..scaled
             };
@@ -69,8 +69,8 @@ fn from_the_minimum_it_takes_fewer_steps() {
             gamma,
             ..Default::default()
         };
-        let cold = fit(&data, &Given::default(), &params).unwrap();
-        let start = Given {
+        let cold = fit(&data, &BatchInputs::default(), &params).unwrap();
+        let start = BatchInputs {
             start: Some(&cold.weights),
             ..Default::default()
         };
@@ -86,7 +86,7 @@ fn weights_that_are_no_start_are_refused() {
     let data = dataset(&problem);
     let d = problem.features();
     let answer = |start: &[f64]| {
-        let given = Given {
+        let given = BatchInputs {
             start: Some(start),
             ..given(&problem)
         };

@@ -11,9 +11,9 @@ use ubauc::data::split;
 use ubauc::metrics::auc;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::read::{ReadOptions, read};
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Given, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
 use ubauc::solver::logistic::{self, LogisticParams};
-use ubauc::tune::{Point, TuneParams, Tuned, tune};
+use ubauc::tune::{GridPoint, TuneParams, Tuned, tune};
 use ubauc::{Error, Result};
 
 use crate::read::real_data;
@@ -109,7 +109,7 @@ fn the_choice_has_the_highest_mean_auc_and_the_table_is_whole() {
 #[test]
 fn the_spread_over_the_folds_is_the_standard_error() {
     let tuned = tune(&generated(600, 5, 0.8), None, &small(), None).unwrap();
-    for Point { judged, .. } in &tuned.points {
+    for GridPoint { judged, .. } in &tuned.points {
         let a = &judged.fold_aucs;
         assert_eq!(a.len(), 3);
         let mean = (a[0] + a[1] + a[2]) / 3.0;
@@ -130,7 +130,7 @@ fn one_standard_error_takes_the_largest_gamma_that_is_good_enough() {
     let simple = tune(&data, None, &params, None).unwrap();
     assert_eq!(best.points, simple.points);
     let enough = best.best().judged.auc - best.best().judged.standard_error;
-    let within = |p: &&Point| !p.collapsed && p.judged.auc >= enough;
+    let within = |p: &&GridPoint| !p.collapsed && p.judged.auc >= enough;
     let gammas = best.points.iter().filter(within).map(|p| p.gamma);
     assert_eq!(simple.best().gamma, gammas.fold(0.0, f64::max));
     assert!(simple.best().judged.auc >= enough);
@@ -221,7 +221,7 @@ fn naive(data: &Dataset, params: &TuneParams) -> Result<Vec<Vec<f64>>> {
         for &least_squares in &params.least_squares {
             for &beta in params.betas.iter().rev() {
                 for &gamma in &params.gammas {
-                    let given = Given {
+                    let given = BatchInputs {
                         divisors: Some(&divisors),
                         ..Default::default()
                     };
@@ -412,7 +412,7 @@ fn on_a9a_the_choice_is_good_on_the_test_part() {
     };
     let (train, test) = (load("a9a/train.svm.zst"), load("a9a/test.svm.zst"));
     let tuned = tune(&train, None, &TuneParams::default(), None).unwrap();
-    let &Point {
+    let &GridPoint {
         beta,
         gamma,
         least_squares,
@@ -424,7 +424,7 @@ fn on_a9a_the_choice_is_good_on_the_test_part() {
         least_squares,
         ..Default::default()
     };
-    let found = fit(&train, &Given::default(), &params).unwrap();
+    let found = fit(&train, &BatchInputs::default(), &params).unwrap();
     let scores: Vec<f64> = (0..test.rows().len())
         .map(|i| test.rows().row(i).dot(&found.weights))
         .collect();

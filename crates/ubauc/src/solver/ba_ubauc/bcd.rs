@@ -216,7 +216,7 @@ struct Problem<'a> {
 }
 
 /// (w, b), the best λ there, and P.
-struct Point {
+struct Iterate {
     w: Vec<f64>,
     b: f64,
     lambda: [f64; 2],
@@ -306,7 +306,7 @@ impl<'a> Problem<'a> {
     }
 
     /// (w, b) of the centred features as a point of the data as it came.
-    fn point(&self, w: &[f64], b: f64) -> Result<Point> {
+    fn point(&self, w: &[f64], b: f64) -> Result<Iterate> {
         let b = if self.params.intercept {
             b - dot(w, &self.x_mean)
         } else {
@@ -324,7 +324,7 @@ impl<'a> Problem<'a> {
         };
         let sums = Sums::of(chunk, lambda[0], 0.0)?;
         let objective = self.params.objective().value(&sums, dot(w, w));
-        Ok(Point {
+        Ok(Iterate {
             w: w.to_vec(),
             b,
             lambda,

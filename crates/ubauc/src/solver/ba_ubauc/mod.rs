@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::dataset::Dataset;
 use crate::data::rows::{add_to, dot};
 use crate::objective::ubauc::{LeastSquares, Objective};
-use crate::solver::given::check_rows_given;
+use crate::solver::inputs::check_row_inputs;
 use crate::solver::shards::{Balance, End, Shards};
 use crate::solver::threshold::TIED;
 use crate::{Error, Result};
@@ -113,7 +113,7 @@ impl BaUbaucParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// The relative gap is within the tolerance: proved.
+    /// The relative gap is within the tolerance: certified.
     Converged,
     /// The same by an estimate of the gap: not proved, since γ = 0 and features depend on each other, or since rounding is
     /// as large as what tells features apart.
@@ -149,7 +149,7 @@ pub struct TracePoint {
     pub active: usize,
 }
 
-/// The minimum, with its proof. Everything in mean form.
+/// The minimum, with its certificate. Everything in mean form.
 #[derive(Debug, Clone)]
 pub struct Fit {
     /// For the raw features.
@@ -176,29 +176,29 @@ pub struct Fit {
     pub trace: Vec<TracePoint>,
 }
 
-/// Told of every step.
+/// Progress callback, called after every step.
 pub type Progress<'a> = &'a (dyn Fn(&TracePoint) + Sync);
 
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
-pub struct Given<'a> {
+pub struct BatchInputs<'a> {
     /// s_i ≥ 0; 1 if none. An example of weight 0 is scored and otherwise ignored.
     pub weights: Option<&'a [f64]>,
     /// Divides feature j by this number before all else; the answer is for raw features again.
     pub divisors: Option<&'a [f64]>,
     /// Where to start, for the raw features; the least squares alone if none. The minimum does not depend on it.
     pub start: Option<&'a [f64]>,
-    /// Told of every step.
+    /// Progress callback, called after every step.
     pub progress: Option<Progress<'a>>,
 }
 
 /// Minimises P over all w (and b) and λ.
-pub fn fit(data: &Dataset, given: &Given<'_>, params: &BaUbaucParams) -> Result<Fit> {
+pub fn fit(data: &Dataset, given: &BatchInputs<'_>, params: &BaUbaucParams) -> Result<Fit> {
     path::Path::new(data, given, params.least_squares, params.intercept)?.fit(params)
 }
 
-fn check_given(data: &Dataset, given: &Given<'_>) -> Result<()> {
-    check_rows_given(data, given.weights, given.divisors)?;
+fn check_inputs(data: &Dataset, given: &BatchInputs<'_>) -> Result<()> {
+    check_row_inputs(data, given.weights, given.divisors)?;
     check_start(given.start, data.rows().cols())
 }
 
@@ -263,7 +263,7 @@ fn first_penalty(shards: &mut Shards<'_>) -> Result<(f64, f64)> {
 }
 
 /// What a fit leaves for the next one on the same rows; the multipliers stay with the rows.
-struct Warm {
+struct WarmStart {
     w: Vec<f64>,
     lambda: f64,
     sigma: f64,
@@ -274,7 +274,7 @@ struct Warm {
 }
 
 /// Where the solver stands: N·P and the two parts of N·P − D.
-struct Point {
+struct Status {
     gradient: Vec<f64>,
     /// H₀⁻¹∇φ, where there is a factor.
     to_dual: Option<Vec<f64>>,
@@ -287,7 +287,7 @@ struct Point {
     proved: f64,
 }
 
-impl Point {
+impl Status {
     /// N·P − D as computed.
     fn distance(&self) -> f64 {
         self.inner + self.slack
@@ -299,11 +299,11 @@ impl<'s, 'a> Solver<'s, 'a> {
         shards: &'s mut Shards<'a>,
         system: System,
         params: &BaUbaucParams,
-        warm: Option<Warm>,
+        warm: Option<WarmStart>,
         start: Option<&[f64]>,
     ) -> Result<Self> {
         let n = shards.total.sum();
-        let Warm {
+        let WarmStart {
             w,
             lambda,
             sigma,
@@ -315,7 +315,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             Some(warm) => {
                 shards.commit_candidates();
                 let sigma = (warm.sigma / GROWTH.powi(3)).max(warm.first);
-                Warm { sigma, ..warm }
+                WarmStart { sigma, ..warm }
             }
             None => {
                 let w = match start {
@@ -330,7 +330,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                     sigma = sigma.min(shards.mean_weight() / TIED);
                 }
                 let (first, xt_u) = (sigma, vec![0.0; w.len()]);
-                Warm {
+                WarmStart {
                     w,
                     lambda,
                     sigma,
@@ -377,7 +377,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         mut self,
         progress: Option<Progress<'_>>,
         params: &BaUbaucParams,
-    ) -> Result<(Fit, Warm)> {
+    ) -> Result<(Fit, WarmStart)> {
         let mut newton = 0;
         let mut nearest = f64::INFINITY;
         let mut idle = 0;
@@ -410,7 +410,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 if newton >= params.max_newton {
                     break 'outer Stop::MaxNewton;
                 }
-                // No nearer in so many looks: rounding has the last word. Without a factor the bound is loose, and what
+                // No nearer in this many looks: rounding has the last word. Without a factor the bound is loose, and what
                 // the last step promised tells more.
                 let inner = point.inner.min(self.promised);
                 let distance = inner + point.slack;
@@ -457,7 +457,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// Takes u⁺ and evaluates objective, gradient and gap there.
-    fn evaluate(&mut self, params: &BaUbaucParams) -> Result<Point> {
+    fn evaluate(&mut self, params: &BaUbaucParams) -> Result<Status> {
         let found = self.shards.evaluate(
             self.lambda,
             self.sigma,
@@ -492,7 +492,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let rounding = self.system.rounding();
         let (w, n, drift) = (&self.w, self.n, &mut self.drift);
         let proved = rounding.bound(parts, &found, w, n, params.beta, drift);
-        Ok(Point {
+        Ok(Status {
             gradient,
             to_dual,
             objective,
@@ -502,7 +502,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         })
     }
 
-    fn record(&mut self, point: &Point, newton: usize, proves: bool) -> TracePoint {
+    fn record(&mut self, point: &Status, newton: usize, proves: bool) -> TracePoint {
         let gap = if point.proved == 0.0 {
             0.0
         } else {
@@ -525,7 +525,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// One Newton step; `false` if rounding leaves nothing to gain.
-    fn step(&mut self, point: &Point, params: &BaUbaucParams) -> Result<bool> {
+    fn step(&mut self, point: &Status, params: &BaUbaucParams) -> Result<bool> {
         let p = self
             .system
             .direction(self.shards, point, self.sigma, params)?;
@@ -584,7 +584,12 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// The exact P at the final weights, and what was proved of it.
-    fn finish(mut self, stop: Stop, newton: usize, params: &BaUbaucParams) -> Result<(Fit, Warm)> {
+    fn finish(
+        mut self,
+        stop: Stop,
+        newton: usize,
+        params: &BaUbaucParams,
+    ) -> Result<(Fit, WarmStart)> {
         if stop != Stop::Converged && !self.best.1.is_empty() {
             self.w = std::mem::take(&mut self.best.1);
         }
@@ -640,7 +645,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             drift,
             ..
         } = self;
-        let warm = Warm {
+        let warm = WarmStart {
             w,
             lambda,
             sigma,

@@ -12,7 +12,7 @@
 //! gradients with H₀ as preconditioner: d numbers a round.
 
 use super::rounding::Rounding;
-use super::{BaUbaucParams, Point};
+use super::{BaUbaucParams, Status};
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
 use crate::solver::shards::{Evaluation, Moments, Shards};
@@ -20,7 +20,7 @@ use crate::{Error, Result};
 
 /// Conjugate gradients for a Newton step stop at this part of [`Enough::Gain`].
 const FORCING: f64 = 0.05;
-/// … or after so many rounds.
+/// … or after this many rounds.
 const MAX_ROUNDS: usize = 500;
 /// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
 const MAX_ACTIVE_ROWS: usize = 1500;
@@ -208,7 +208,7 @@ impl System {
         let ridge = shards.total.sum() * params.gamma;
         let enough = Enough::Residual(2.0 * ridge * allowed);
         let x = all_rows(shards, diagonal, gradient, 0.0, enough, params)?;
-        // The residual anew: the one kept up round by round has drifted.
+        // The residual, recomputed: the one kept up round by round has drifted.
         let matrix = shards.newton_matrix(params.beta, 0.0, params.intercept)?;
         let mut residual = shards.newton_product(&matrix, &x)?;
         add_to(ridge, &x, &mut residual);
@@ -241,7 +241,7 @@ impl System {
     pub(super) fn direction(
         &self,
         shards: &mut Shards<'_>,
-        point: &Point,
+        point: &Status,
         sigma: f64,
         params: &BaUbaucParams,
     ) -> Result<Vec<f64>> {

@@ -2,37 +2,39 @@
 //!
 //! H₀ = NγI + βXᵀVX needs XᵀVX once. The multipliers of one fit are feasible for any other with the same
 //! sample weights, so they, w and λ start the next; a neighbour on a grid is then a few Newton steps away. The first fit
-//! starts from [`Given::start`], if there is one.
+//! starts from [`BatchInputs::start`], if there is one.
 
 use super::newton::{Route, System};
-use super::{BaUbaucParams, Fit, Given, Progress, Solver, Warm, check_given, check_start};
+use super::{
+    BaUbaucParams, BatchInputs, Fit, Progress, Solver, WarmStart, check_inputs, check_start,
+};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
 use crate::objective::ubauc::LeastSquares;
-use crate::solver::given::refuse_one_class;
+use crate::solver::inputs::refuse_one_class;
 use crate::solver::shards::{Local, Moments, Shards, Source};
 
 /// The rows, prepared for one kind of least squares.
 pub struct Path<'a> {
     shards: Shards<'a>,
-    given: Given<'a>,
+    given: BatchInputs<'a>,
     least_squares: LeastSquares,
     intercept: bool,
     route: Route,
     moments: Option<Moments>,
-    warm: Option<Warm>,
+    warm: Option<WarmStart>,
 }
 
 impl<'a> Path<'a> {
     /// Prepares the rows.
     pub fn new(
         data: &'a Dataset,
-        given: &Given<'a>,
+        given: &BatchInputs<'a>,
         least_squares: LeastSquares,
         intercept: bool,
     ) -> Result<Path<'a>> {
-        check_given(data, given)?;
+        check_inputs(data, given)?;
         let source = Box::new(Local::new(data, given.weights));
         let mut shards = Shards::new(source, data.rows().cols(), least_squares)?;
         refuse_one_class(shards.total, data.class_names(), data.rows().len())?;
@@ -56,12 +58,12 @@ impl<'a> Path<'a> {
         if let Some(divisors) = shards.divisors(scale, Origin::of_intercept(intercept))? {
             shards.divide_by(divisors.into());
         }
-        Path::over(shards, &Given::default(), least_squares, intercept)
+        Path::over(shards, &BatchInputs::default(), least_squares, intercept)
     }
 
     fn over(
         mut shards: Shards<'a>,
-        given: &Given<'a>,
+        given: &BatchInputs<'a>,
         least_squares: LeastSquares,
         intercept: bool,
     ) -> Result<Path<'a>> {
@@ -86,7 +88,7 @@ impl<'a> Path<'a> {
 
     /// The minimum at the next β, γ; `least_squares` and `intercept` are the path's own.
     pub fn fit(&mut self, params: &BaUbaucParams) -> Result<Fit> {
-        let Given {
+        let BatchInputs {
             start, progress, ..
         } = self.given;
         self.fit_from(params, start, progress)

@@ -3,16 +3,16 @@
 
 use rayon::prelude::*;
 
-use super::{LogisticParams, Point};
+use super::{Iterate, LogisticParams};
 use crate::data::dataset::Dataset;
 use crate::data::rows::Rows;
 use crate::solver::centred::{Centred, CentredRow, Columns, means};
 
 /// Rows of one task that computes something for each row.
 const CHUNK: usize = 4096;
-/// A sum over rows is made in at most so many parts, …
+/// A sum over rows is made in at most this many parts, …
 const MAX_PARTS: usize = 32;
-/// … which hold so many numbers together, if they are more than one.
+/// … which hold this many numbers together, if they are more than one.
 const MAX_NUMBERS: usize = 1 << 25;
 
 pub(super) struct Logistic<'a> {
@@ -83,14 +83,14 @@ impl<'a> Logistic<'a> {
         rows.with_min_len(CHUNK).map(score).collect()
     }
 
-    pub(super) fn at(&self, w: Vec<f64>) -> Point {
+    pub(super) fn at(&self, w: Vec<f64>) -> Iterate {
         let scores = self.scores(&w);
         self.at_scores(w, scores)
     }
 
     /// With m = y z and e = exp(−|m|): log(1 + exp(−m)) = [−m]₊ + log(1 + e), and the slope in z is
     /// −y/(1 + exp(m)). Nothing overflows and one exponential does.
-    pub(super) fn at_scores(&self, w: Vec<f64>, scores: Vec<f64>) -> Point {
+    pub(super) fn at_scores(&self, w: Vec<f64>, scores: Vec<f64>) -> Iterate {
         let n = scores.len();
         let (mut slopes, mut curvatures) = (vec![0.0; n], vec![0.0; n]);
         let losses: Vec<f64> = slopes
@@ -117,7 +117,7 @@ impl<'a> Logistic<'a> {
             .collect();
         let (penalised, _) = w.split_at(self.rows.cols());
         let penalty = 0.5 * self.gamma * super::dot(penalised, penalised);
-        Point {
+        Iterate {
             value: losses.iter().sum::<f64>() + penalty,
             w,
             scores,
@@ -126,7 +126,7 @@ impl<'a> Logistic<'a> {
         }
     }
 
-    pub(super) fn gradient(&self, point: &Point) -> Vec<f64> {
+    pub(super) fn gradient(&self, point: &Iterate) -> Vec<f64> {
         let mut gradient = self.transposed_times(&point.slopes);
         self.penalise(&point.w, &mut gradient);
         gradient

@@ -15,7 +15,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::passes::{PassesGiven, shift};
+use super::passes::{PassesInputs, shift};
 use super::{Learner, OlUbaucParams, RunningScale, Step};
 use crate::Result;
 use crate::data::dataset::Dataset;
@@ -29,13 +29,13 @@ use crate::solver::threshold::threshold;
 pub const FALLBACK: f64 = 0.5;
 /// AUCs of trials that differ by less are as good as each other.
 const AS_GOOD: f64 = 1e-3;
-/// At most so many examples are tried.
+/// At most this many examples are tried.
 pub const SAMPLE: usize = 1000;
 
 /// η₀ for passes over a data set, from a random sample of it.
 pub fn choose(
     data: &Dataset,
-    given: &PassesGiven<'_>,
+    given: &PassesInputs<'_>,
     params: &OlUbaucParams,
     seed: u64,
 ) -> Result<f64> {

@@ -79,7 +79,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Starts from a model: its weights for raw features, its intercept and its λ. Averages begin anew; the steps,
+    /// Starts from a model: its weights for raw features, its intercept and its λ. Averages start over; the steps,
     /// the examples and the means so far stay counted. Without an intercept among the parameters `intercept` is left at
     /// its value.
     pub fn start_from(&mut self, weights: &[f64], intercept: f64, lambda: f64) {
@@ -440,7 +440,7 @@ impl Learner {
         }
     }
 
-    /// As if so many examples were learned before: the next steps are that much smaller.
+    /// As if this many examples were learned before: the next steps are that much smaller.
     pub fn set_steps(&mut self, steps: u64) {
         self.iterate.steps = steps;
     }

@@ -105,7 +105,7 @@ pub struct OlUbaucParams {
     pub eta0: f64,
     /// R > 0: ‖w‖ ≤ R, in the scaled features.
     pub radius: Option<f64>,
-    /// Average the iterates after so many steps of a stream, or after so many passes over a data set; without, the
+    /// Average the iterates after this many steps of a stream, or after this many passes over a data set; without, the
     /// last iterate counts.
     pub average: Option<u64>,
 }

@@ -5,7 +5,7 @@
 //! otherwise be one along its mean. Features may be divided by given numbers; the answer is for raw features again. After each pass P and AUC of the weights that would be saved are looked at, P with the λ that is best for
 //! them (E1), as `ba_ubauc` does; the passes end when P has changed by less than the tolerance, relatively.
 //!
-//! Cost of a pass: O(nnz), one thread; of a look: O(nnz + N), all threads, and the same bits for any number of them.
+//! Cost of a pass: O(nnz), one thread; of an evaluation: O(nnz + N), all threads, and the same bits for any number of them.
 
 use super::OlUbaucParams;
 use super::iterate::Iterate;
@@ -15,7 +15,7 @@ use crate::data::rows::{Rows, dot};
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
 use crate::solver::centred::{Columns, means, offset};
-use crate::solver::given::{check_rows_given, refuse_one_class};
+use crate::solver::inputs::{check_row_inputs, refuse_one_class};
 use crate::solver::ordered::Affine;
 use crate::solver::passes::still;
 use crate::solver::threshold::{TIED, threshold};
@@ -23,7 +23,7 @@ use crate::{Error, Result};
 
 pub use crate::solver::passes::{PassPoint, Passes, Stop};
 
-/// Steps are planned for so many examples at a time: their quotients need not wait for the steps before.
+/// Steps are planned for this many examples at a time: their quotients need not wait for the steps before.
 const AHEAD: usize = 32;
 
 /// Where to start.
@@ -39,14 +39,14 @@ pub struct Start<'a> {
 
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
-pub struct PassesGiven<'a> {
+pub struct PassesInputs<'a> {
     /// s_i ≥ 0; 1 if none. An example of weight 0 is scored and otherwise ignored.
     pub weights: Option<&'a [f64]>,
     /// Divides feature j by this number before all else; the answer is for raw features again.
     pub divisors: Option<&'a [f64]>,
     /// Where to start; 0 if none.
     pub start: Option<Start<'a>>,
-    /// Told of every pass.
+    /// Progress callback, called after every pass.
     pub progress: Option<&'a (dyn Fn(&PassPoint) + Sync)>,
 }
 
@@ -76,7 +76,7 @@ pub struct Fit {
 /// Passes until P stands still or `passes` are made.
 pub fn fit(
     data: &Dataset,
-    given: &PassesGiven<'_>,
+    given: &PassesInputs<'_>,
     params: &OlUbaucParams,
     passes: &Passes,
 ) -> Result<Fit> {
@@ -85,11 +85,11 @@ pub fn fit(
     let mut trace: Vec<PassPoint> = Vec::new();
     loop {
         run.pass()?;
-        let look = run.look()?;
+        let evaluation = run.evaluate()?;
         let point = PassPoint {
             pass: run.passes,
-            objective: look.objective,
-            auc: run.auc(&look.scores)?,
+            objective: evaluation.objective,
+            auc: run.auc(&evaluation.scores)?,
         };
         let still = still(&trace, &point, passes);
         trace.push(point);
@@ -98,7 +98,7 @@ pub fn fit(
         }
         if still || run.passes == passes.passes {
             let stop = if still { Stop::Still } else { Stop::MaxPasses };
-            return Ok(run.finish(look, trace, stop));
+            return Ok(run.finish(evaluation, trace, stop));
         }
     }
 }
@@ -106,7 +106,7 @@ pub fn fit(
 /// The rows, made ready, and where the learner stands.
 pub struct Run<'a> {
     data: &'a Dataset,
-    given: PassesGiven<'a>,
+    given: PassesInputs<'a>,
     params: OlUbaucParams,
     rows: Prepared<'a>,
     /// The means that are taken off.
@@ -117,7 +117,7 @@ pub struct Run<'a> {
 }
 
 /// What is found at the weights that would be saved.
-struct Look {
+struct Evaluation {
     /// Of the divided features.
     weights: Vec<f64>,
     scores: Vec<f64>,
@@ -129,13 +129,13 @@ impl<'a> Run<'a> {
     /// Makes the rows ready.
     pub fn new(
         data: &'a Dataset,
-        given: &PassesGiven<'a>,
+        given: &PassesInputs<'a>,
         params: &OlUbaucParams,
         shuffle: Option<u64>,
     ) -> Result<Run<'a>> {
         params.check()?;
         let (weights, divisors) = (given.weights, given.divisors);
-        check_rows_given(data, weights, divisors)?;
+        check_row_inputs(data, weights, divisors)?;
         let totals = totals(data, weights);
         refuse_one_class(totals, data.class_names(), data.rows().len())?;
         let shift = shift(data.rows(), weights, params);
@@ -179,10 +179,10 @@ impl<'a> Run<'a> {
 
     /// P at the weights that would be saved now, with the best λ.
     pub fn objective(&self) -> Result<f64> {
-        self.look().map(|look| look.objective)
+        self.evaluate().map(|evaluation| evaluation.objective)
     }
 
-    fn look(&self) -> Result<Look> {
+    fn evaluate(&self) -> Result<Evaluation> {
         let weights: Vec<f64> = (0..self.rows.cols())
             .map(|j| self.iterate.weight(j))
             .collect();
@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
             let what = "the objective is not finite; scale the features";
             return Err(Error::Numerical { what });
         }
-        Ok(Look {
+        Ok(Evaluation {
             weights,
             scores,
             lambda,
@@ -227,29 +227,29 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn finish(self, look: Look, trace: Vec<PassPoint>, stop: Stop) -> Fit {
-        let mut weights = look.weights;
+    fn finish(self, evaluation: Evaluation, trace: Vec<PassPoint>, stop: Stop) -> Fit {
+        let mut weights = evaluation.weights;
         for (j, w) in weights.iter_mut().enumerate() {
             *w /= self.given.divisors.map_or(1.0, |divisors| divisors[j]);
         }
         // Back from the rows less their mean.
         let offset = offset(self.shift.as_deref(), &weights);
-        let middle = 0.5 * (look.lambda[0] + look.lambda[1]);
+        let middle = 0.5 * (evaluation.lambda[0] + evaluation.lambda[1]);
         let counts = |i: usize| self.given.weights.is_none_or(|weights| weights[i] > 0.0);
-        let scores = look.scores.iter().enumerate();
+        let scores = evaluation.scores.iter().enumerate();
         let tied = scores
             .filter(|&(i, z)| (z - middle).abs() <= TIED && counts(i))
             .count();
         Fit {
             weights,
             intercept: self.iterate.mean_intercept() - offset,
-            lambda: look.lambda.map(|lambda| lambda + offset),
-            objective: look.objective,
+            lambda: evaluation.lambda.map(|lambda| lambda + offset),
+            objective: evaluation.objective,
             tied,
             passes: self.passes,
             stop,
             trace,
-            scores: look.scores.into_iter().map(|z| z + offset).collect(),
+            scores: evaluation.scores.into_iter().map(|z| z + offset).collect(),
         }
     }
 }
@@ -279,7 +279,7 @@ fn totals(data: &Dataset, weights: Option<&[f64]>) -> ClassWeights {
     totals
 }
 
-fn first(cols: usize, given: &PassesGiven<'_>, shift: Option<&[f64]>) -> Result<Iterate> {
+fn first(cols: usize, given: &PassesInputs<'_>, shift: Option<&[f64]>) -> Result<Iterate> {
     let mut iterate = Iterate::new(cols);
     let Some(start) = given.start else {
         return Ok(iterate);

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! v takes up −ηe x, and what the new columns would do to w. After every max(d, 1024) steps, and when |k_v| leaves
-//! [2⁻¹⁰, 2¹⁰], all of w goes into v: v ← Bk, k ← e_v, and v's row of G is made anew. Otherwise the parts of w would outgrow
+//! [2⁻¹⁰, 2¹⁰], all of w goes into v: v ← Bk, k ← e_v, and v's row of G is recomputed. Otherwise the parts of w would outgrow
 //! w, which is their difference. The other rows of G are sums in which nothing cancels: their rounding stays at that of adding up
 //! (measured: |ΔG_ij| < 1e-13 √(G_ii G_jj) after 30,000 steps).
 //!
@@ -37,7 +37,7 @@ use crate::data::rows::{Row, add_to, dot};
 
 /// |k_v| stays within 1/FOLD and FOLD.
 const FOLD: f64 = 1024.0;
-/// w is folded into v after at least so many steps.
+/// w is folded into v after at least this many steps.
 const ANEW: usize = 1024;
 
 /// How many columns B has.
@@ -200,7 +200,7 @@ impl LowRank {
         add_to(1.0, &self.u[class.z.clone()], &mut class.rho);
     }
 
-    /// v ← w, k ← e_v, and p's and G's products with v anew.
+    /// v ← w, k ← e_v, and p's and G's products with v, recomputed.
     #[cold]
     fn fold(&mut self) {
         let (columns, v) = (self.k.len(), self.tau + 1);

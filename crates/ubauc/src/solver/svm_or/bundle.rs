@@ -20,11 +20,11 @@ use crate::solver::cholesky::Cholesky;
 const MAX_STEPS: usize = 500;
 /// D is not higher if not by this share of it, …
 const ROUNDING: f64 = 1e-15;
-/// … and so many steps in a row without a higher D are the last.
+/// … and this many steps in a row without a higher D are the last.
 const MAX_IDLE: usize = 3;
 /// What is added to the diagonal if need be, in shares of it: first this …
 const RIDGE: f64 = 1e-13;
-/// … then so many times more.
+/// … then this many times more.
 const RIDGE_GROWTH: f64 = 100.0;
 /// The size of a diagonal of zeros.
 const NOTHING: f64 = 1e-150;

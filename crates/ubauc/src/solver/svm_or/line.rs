@@ -4,7 +4,7 @@
 //! φ(t) = ½‖w‖² + t w·Δ + ½t²‖Δ‖² + C L(c + tδ),   δ = XΔ
 //! ```
 //!
-//! A look at a t costs one sort, O(N log N), and gives L and its slope there. Between a t that descends and one that
+//! An evaluation at a t costs one sort, O(N log N), and gives L and its slope there. Between a t that descends and one that
 //! ascends, the two tangents of L and the square, which is known, make a lower bound of φ, whose minimum is the next t.
 //! The search ends when the bound is near the best φ.
 
@@ -25,9 +25,9 @@ pub(super) struct Line<'a> {
     pub(super) along: &'a [f64],
 }
 
-/// A look at a t.
+/// An evaluation at a t.
 #[derive(Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct Evaluation {
     pub(super) t: f64,
     /// φ(t).
     pub(super) value: f64,
@@ -39,33 +39,33 @@ pub(super) struct Look {
 }
 
 impl Line<'_> {
-    /// The best t seen; φ there is at most `tolerance` above the minimum, unless the looks run out.
-    pub(super) fn search(&self, pairs: &mut Pairs<'_>, tolerance: f64) -> Result<Look> {
-        let mut left = self.look(pairs, 0.0)?;
+    /// The best t seen; φ there is at most `tolerance` above the minimum, unless the evaluations run out.
+    pub(super) fn search(&self, pairs: &mut Pairs<'_>, tolerance: f64) -> Result<Evaluation> {
+        let mut left = self.evaluate(pairs, 0.0)?;
         if left.slope >= 0.0 {
             return Ok(left);
         }
-        let mut right = self.look(pairs, 1.0)?;
-        let mut looks = 2;
-        while right.slope < 0.0 && looks < MAX_LOOKS {
+        let mut right = self.evaluate(pairs, 1.0)?;
+        let mut evaluations = 2;
+        while right.slope < 0.0 && evaluations < MAX_LOOKS {
             left = right;
-            right = self.look(pairs, 2.0 * left.t)?;
-            looks += 1;
+            right = self.evaluate(pairs, 2.0 * left.t)?;
+            evaluations += 1;
         }
-        while looks < MAX_LOOKS {
+        while evaluations < MAX_LOOKS {
             let (t, bound) = self.bound(left, right);
             let best = left.value.min(right.value);
             if best - bound <= tolerance || !(left.t < t && t < right.t) {
                 break;
             }
             let margin = MARGIN * (right.t - left.t);
-            let look = self.look(pairs, t.clamp(left.t + margin, right.t - margin))?;
-            if look.slope < 0.0 {
-                left = look;
+            let evaluation = self.evaluate(pairs, t.clamp(left.t + margin, right.t - margin))?;
+            if evaluation.slope < 0.0 {
+                left = evaluation;
             } else {
-                right = look;
+                right = evaluation;
             }
-            looks += 1;
+            evaluations += 1;
         }
         Ok(if left.value <= right.value {
             left
@@ -74,11 +74,11 @@ impl Line<'_> {
         })
     }
 
-    fn look(&self, pairs: &mut Pairs<'_>, t: f64) -> Result<Look> {
+    fn evaluate(&self, pairs: &mut Pairs<'_>, t: f64) -> Result<Evaluation> {
         pairs.sort(self.scores.iter().zip(self.along).map(|(c, d)| c + t * d))?;
         let (loss, loss_slope) = pairs.loss_and_slope(self.along);
         let (loss, loss_slope) = (self.c * loss, self.c * loss_slope);
-        Ok(Look {
+        Ok(Evaluation {
             t,
             value: self.half_square(t) + loss,
             loss,
@@ -96,10 +96,12 @@ impl Line<'_> {
     }
 
     /// The minimum of the square and the larger of the two tangents: where, and what.
-    fn bound(&self, left: Look, right: Look) -> (f64, f64) {
+    fn bound(&self, left: Evaluation, right: Evaluation) -> (f64, f64) {
         // Where the square's slope meets that of a tangent, kept to the tangent's side of where they cross.
-        let meet = |look: Look| -(self.square[1] + look.loss_slope) / self.square[2];
-        let at_zero = |look: Look| look.loss - look.t * look.loss_slope;
+        let meet =
+            |evaluation: Evaluation| -(self.square[1] + evaluation.loss_slope) / self.square[2];
+        let at_zero =
+            |evaluation: Evaluation| evaluation.loss - evaluation.t * evaluation.loss_slope;
         let cross = (at_zero(left) - at_zero(right)) / (right.loss_slope - left.loss_slope);
         let cross = if cross.is_finite() {
             cross.clamp(left.t, right.t)
@@ -111,7 +113,8 @@ impl Line<'_> {
         } else {
             meet(right).max(cross)
         };
-        let tangent = |look: Look| look.loss + (t - look.t) * look.loss_slope;
+        let tangent =
+            |evaluation: Evaluation| evaluation.loss + (t - evaluation.t) * evaluation.loss_slope;
         (t, self.half_square(t) + tangent(left).max(tangent(right)))
     }
 }

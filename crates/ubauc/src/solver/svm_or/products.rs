@@ -9,9 +9,9 @@ use crate::data::rows::{Rows, add_to};
 
 /// Rows of one task that computes a number for each.
 const CHUNK: usize = 2048;
-/// A sum over rows is made in at most so many parts, …
+/// A sum over rows is made in at most this many parts, …
 const MAX_PARTS: usize = 16;
-/// … each of which has at least so many entries for a number of its own.
+/// … each of which has at least this many entries for a number of its own.
 const WORTH: usize = 4;
 
 pub(super) struct Products<'a> {

@@ -6,7 +6,7 @@ use crate::objective::ubauc::ClassWeights;
 use crate::{Error, Result};
 
 /// Weights s_i ≥ 0 and divisors above 0, as many as there are rows and columns.
-pub(super) fn check_rows_given(
+pub(super) fn check_row_inputs(
     data: &Dataset,
     weights: Option<&[f64]>,
     divisors: Option<&[f64]>,
