@@ -134,7 +134,9 @@ def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
         scale = "none" if given and not online else "maxabs"
     tol, max_iter = (1e-7, 50) if online else (1e-6, 1000)
     if estimator.tol == 0 and not online:
-        raise ValueError("tol = 0: no gap of 0 can be certified; must be above 0 for solver='batch'")
+        raise ValueError(
+            "tol = 0: no gap of 0 can be certified; must be above 0 for solver='batch'"
+        )
     return {
         "beta": None if beta == "auto" else float(beta),
         "gamma": None if gamma == "auto" else float(gamma),

@@ -55,11 +55,18 @@ def learn(cluster, task, params, steps, epochs, check):
         raise ValueError("scale='standard' is not for the online solver on a cluster; use 'maxabs'")
     # Averages within an epoch would lag behind; those between partitions do their work.
     steps = {**steps, "average": None}
-    options = {"task": task, "params": {**params, "progress": None}, "steps": steps, "seed": task.seed}
+    options = {
+        "task": task,
+        "params": {**params, "progress": None},
+        "steps": steps,
+        "seed": task.seed,
+    }
     if steps["eta0"] is None:
         # Where no partition has both classes there is nothing to try it on.
         both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))[:1]
-        found = partitions.each("eta0", first_step, both.tolist(), **options) if both.size else [1.0]
+        found = (
+            partitions.each("eta0", first_step, both.tolist(), **options) if both.size else [1.0]
+        )
         options["steps"] = {**steps, "eta0": found[0]}
     options["means"] = None
     if params["intercept"]:
