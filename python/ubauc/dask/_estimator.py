@@ -19,7 +19,7 @@ def _never(estimator):
 
 
 class DaskUBAUCClassifier(UBAUCClassifier):
-    """Linear scorer of high AUC, of rows on a Dask cluster, with the same certificate of its optimum.
+    """Linear scorer of high AUC, of rows on a Dask cluster, with the same certificate.
 
     The rows stay on the workers. The solver runs where `fit` is called and asks them for sums: some
     kilobytes a round, whatever the number of rows. A worker that dies is replaced by any other,
