@@ -11,9 +11,9 @@ class UBAUCClassifier(WeightedAUCClassifier):
     """Linear scorer of high AUC, by the univariate bound of AUC risk.
 
     The batch solver finds the minimum of a convex objective and certifies it: ``gap_`` bounds how
-    far it can be from the optimum. The online solver minimises the same, one example at a time, and has
-    `partial_fit`. Neither compares pairs of examples. More than two classes are learned one against
-    one.
+    far it can be from the optimum. The online solver minimises the same, one example at a time, and
+    has `partial_fit`. Neither compares pairs of examples. More than two classes are learned one
+    against one.
 
     Parameters
     ----------

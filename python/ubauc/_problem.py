@@ -300,8 +300,8 @@ def warn_about(solution, n, params):
     elif stop == "unproved":
         message = (
             "the gap is an estimate, not a certificate: with gamma=0 features may depend on each "
-            "other, which a small gamma mends; and where values are huge beside their variation rounding "
-            "hides it, which taking their mean off mends"
+            "other, which a small gamma mends; and where values are huge beside their variation "
+            "rounding hides it, which taking their mean off mends"
         )
         warn_user(message, ConvergenceWarning)
     elif stop == "max_passes":
