@@ -188,7 +188,7 @@ class Spent:
 
     def each(self, work, tasks, rows):
         """`work` of each task, in their order. Rounds are mostly waiting, so they are sent from
-        several threads, unless the shards of so many rows would take too much memory."""
+        several threads, unless the shards of all tasks would take too much memory."""
         self.at_once = max(1, min(len(tasks), ROWS_AT_ONCE // max(1, rows)))
         with ThreadPoolExecutor(self.at_once) as threads:
             futures = [threads.submit(work, task) for task in tasks]

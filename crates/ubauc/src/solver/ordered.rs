@@ -118,7 +118,7 @@ impl Affine<'_> {
     }
 }
 
-/// The transformed rows, row k being row place_k; a copy only where something changes. Features of sparse rows with a
+/// The transformed rows, row k being row place_k, all of them if there are no places; a copy only where something changes. Features of sparse rows with a
 /// shift are written out where they are not stored.
 pub(super) fn copied<'a>(
     rows: &'a Rows,
@@ -128,9 +128,10 @@ pub(super) fn copied<'a>(
     if transform.divisors.is_none() && transform.shift.is_none() && place.is_none() {
         return Ok(Cow::Borrowed(rows));
     }
-    let (n, d) = (rows.len(), rows.cols());
+    let (n, d) = (place.map_or(rows.len(), <[u32]>::len), rows.cols());
     let row = |k: usize| rows.row(place.map_or(k, |place| place[k] as usize));
-    let mut values = Vec::with_capacity(rows.stored());
+    let stored = (0..n).map(|k| row(k).stored()).sum();
+    let mut values = Vec::with_capacity(stored);
     Ok(Cow::Owned(match rows {
         Rows::Dense(_) => {
             let one = |(j, x): (usize, f64)| transform.apply(j, x);
@@ -142,7 +143,7 @@ pub(super) fn copied<'a>(
                 Some(shift) => (0..d).filter(|&j| shift[j] != 0.0).collect(),
                 None => Vec::new(),
             };
-            let mut indices = Vec::with_capacity(rows.stored());
+            let mut indices = Vec::with_capacity(stored);
             let mut indptr = Vec::with_capacity(n + 1);
             indptr.push(0);
             for k in 0..n {

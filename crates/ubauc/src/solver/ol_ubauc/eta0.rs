@@ -17,13 +17,13 @@ use rand_pcg::Pcg64;
 
 use super::passes::{PassesInputs, shift};
 use super::{Learner, OlUbaucParams, RunningScale, Step};
-use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::metrics::weighted_auc;
 use crate::objective::ubauc::{Chunk, Sums};
 use crate::solver::ordered::{Affine, copied};
 use crate::solver::threshold::threshold;
+use crate::{Error, Result};
 
 /// η₀ where there is nothing to try it on: right for features of a size up to 1.
 pub const FALLBACK: f64 = 0.5;
@@ -45,9 +45,10 @@ pub fn choose(
         shift: shift.as_deref(),
         divisors: given.divisors,
     };
-    let rows = copied(data.rows(), transform, None)?;
     let weight = |i: usize| given.weights.map_or(1.0, |weights| weights[i]);
-    let mut used: Vec<usize> = (0..rows.len()).filter(|&i| weight(i) > 0.0).collect();
+    let mut used: Vec<usize> = (0..data.rows().len())
+        .filter(|&i| weight(i) > 0.0)
+        .collect();
     // The first of a random order, which is then the order of the trial.
     let mut random = Pcg64::seed_from_u64(seed);
     let taken = SAMPLE.min(used.len());
@@ -55,8 +56,15 @@ pub fn choose(
         let other = random.random_range(k..used.len());
         used.swap(k, other);
     }
-    let example = |&i: &usize| (rows.row(i), data.positive()[i], weight(i));
-    let examples: Vec<_> = used[..taken].iter().map(example).collect();
+    used.truncate(taken);
+    // Only these rows are copied.
+    let what = "more than 2^32 examples";
+    let sample: Vec<u32> = (used.iter().map(|&i| u32::try_from(i)))
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| Error::Numerical { what })?;
+    let rows = copied(data.rows(), transform, Some(&sample))?;
+    let example = |(k, &i): (usize, &usize)| (rows.row(k), data.positive()[i], weight(i));
+    let examples: Vec<_> = used.iter().enumerate().map(example).collect();
     // The average is counted in passes, and the trial is but one.
     let params = OlUbaucParams {
         average: params.average.map(|_| taken as u64 / 2),

@@ -206,7 +206,9 @@ impl Learner {
         let (score, sums) = match self.take_known(row) {
             Some(sums) => (raw_score.unwrap_or_else(|| self.score_by(&sums, row)), sums),
             None => {
-                self.check(row, weight)?;
+                if raw_score.is_none() {
+                    self.check(row, weight)?;
+                }
                 let score = raw_score.unwrap_or_else(|| self.score(row));
                 if weight == 0.0 {
                     return Ok(score);
