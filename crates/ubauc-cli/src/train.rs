@@ -18,7 +18,7 @@ use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
 use ubauc::metrics::{auc, weighted_auc};
-use ubauc::objective::ubauc::LeastSquares;
+use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::tune::Verdict;
@@ -67,6 +67,12 @@ pub(crate) struct TrainArgs {
     /// Weight of the least squares, above 0 [default: chosen by cross-validated AUC; ol-ubauc: 0.5]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     beta: Option<f64>,
+    /// Softness of the hinge, at least 0: 0 is the paper's hinge; with --beta 0 above 0 it is logistic regression
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    softness: Option<f64>,
+    /// Weights of the classes in bound and least squares: none, or balanced (both the same in sum)
+    #[arg(long, value_name = "WEIGHT", value_enum)]
+    class_weight: Option<ClassWeightName>,
     /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; ol-ubauc and logistic: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
@@ -116,6 +122,21 @@ enum SolverName {
     /// The paper's block descent, for small data; it may stop short of the optimum
     #[cfg(feature = "bcd")]
     Bcd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClassWeightName {
+    None,
+    Balanced,
+}
+
+impl From<ClassWeightName> for ClassWeight {
+    fn from(name: ClassWeightName) -> ClassWeight {
+        match name {
+            ClassWeightName::None => ClassWeight::None,
+            ClassWeightName::Balanced => ClassWeight::Balanced,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -295,6 +316,8 @@ impl TrainArgs {
                 spec.params = BaUbaucParams {
                     beta: chosen.beta,
                     gamma: chosen.gamma,
+                    softness: self.softness.unwrap_or(spec.params.softness),
+                    class_weight: self.class_weight.map_or(spec.params.class_weight, Into::into),
                     least_squares: chosen.least_squares,
                     intercept: self.intercept.intercept(),
                     max_newton: self.max_newton.unwrap_or(spec.params.max_newton),

@@ -1,15 +1,16 @@
 //! The learning objective, Eq. (6) and Eq. (8), in mean form.
 //!
 //! ```text
-//! P(w, b, λ) = 1/N Σ_i s_i { [ y_i(λ − c_i) ]₊ + (β/2) v_i (1 − y_i(c_i + b))² } + (γ/2) ‖w‖²
+//! P(w, b, λ) = 1/N Σ_i s_i { φ( y_i(λ − c_i) ) + (β/2) v_i (1 − y_i(c_i + b))² } + (γ/2) ‖w‖²
 //! ```
 //!
-//! c_i = w·x_i; s_i sample weights (1 if none), N, N⁺, N⁻ sums of weights. v_i = 1 (`Plain`, the paper) or
-//! N/(2N_{y_i}) (`Balanced`: each class counts one half). The intercept b is not penalised and enters the
+//! φ is the hinge [t]₊ of the paper or its soft form ([`Loss`]); c_i = w·x_i; s_i sample weights (1 if none), N, N⁺, N⁻
+//! sums of weights. [`ClassWeight::Balanced`] multiplies every s_i by N/(2N_{y_i}), hinge and squares alike, which
+//! leaves N as it is. v_i = 1 (`Plain`, the paper) or N/(2N_{y_i}) (`Balanced`: each class counts one half). The intercept b is not penalised and enters the
 //! least squares only, since λ absorbs it in the hinge; the paper has none (b = 0).
 //!
-//! Subgradient, with a_i = 1 if y_i(λ − c_i) > 0, else 0 (so 0 is chosen at the kink), and
-//! (1 − y c)² = (y − c)²:
+//! Subgradient, with a_i = φ'(y_i(λ − c_i)), for the hinge 1 if y_i(λ − c_i) > 0, else 0 (so 0 is chosen at the kink),
+//! and (1 − y c)² = (y − c)²:
 //!
 //! ```text
 //! ∂P/∂c_i = s_i/N { −y_i a_i + β v_i (c_i + b − y_i) },   ∇_w P = Xᵀ(∂P/∂c) + γw
@@ -28,6 +29,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::loss::Loss;
 use super::sum::Sum;
 use crate::{Error, Result};
 
@@ -42,6 +44,35 @@ pub enum LeastSquares {
     Balanced,
 }
 
+/// What the examples of each class are weighted by, beside their own weights.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassWeight {
+    /// Nothing.
+    #[default]
+    None,
+    /// N/(2N_{y_i}): both classes have the same weight, in the bound and in the least squares.
+    Balanced,
+}
+
+impl ClassWeight {
+    /// Of positives and negatives.
+    pub fn factors(self, total: ClassWeights) -> [f64; 2] {
+        match self {
+            ClassWeight::None => [1.0, 1.0],
+            ClassWeight::Balanced => [total.pos, total.neg].map(|n| total.sum() / (2.0 * n)),
+        }
+    }
+
+    /// As it is typed and written to files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClassWeight::None => "none",
+            ClassWeight::Balanced => "balanced",
+        }
+    }
+}
+
 /// P of the head comment: its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Objective {
@@ -51,6 +82,8 @@ pub struct Objective {
     pub gamma: f64,
     /// v_i.
     pub least_squares: LeastSquares,
+    /// κ ≥ 0 of φ; 0 is the hinge.
+    pub softness: f64,
 }
 
 /// Some of the rows: their scores w·x_i, classes and sample weights (1 if none).
@@ -76,7 +109,7 @@ pub struct ClassWeights {
 /// What P needs of a chunk. Add over chunks, in a fixed order, for the whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
-    /// Σ s_i [y_i(λ − c_i)]₊.
+    /// Σ s_i φ(y_i(λ − c_i)).
     pub hinge: f64,
     /// Σ_{i∈+} s_i (1 − (c_i + b))².
     pub square_pos: f64,
@@ -105,6 +138,7 @@ impl Objective {
             beta: pairs * beta,
             gamma: pairs * gamma / n,
             least_squares,
+            softness: 0.0,
         }
     }
 
@@ -114,24 +148,35 @@ impl Objective {
             beta,
             gamma: gamma / n as f64,
             least_squares: LeastSquares::Plain,
+            softness: 0.0,
         }
     }
 
-    /// The same, and β above 0: what a solver can minimise.
+    /// The same, and β above 0 with the hinge, which has no margin: what a solver can minimise.
     pub(crate) fn check_for_solver(&self) -> Result<()> {
-        if !(self.beta > 0.0 && self.beta.is_finite()) {
+        self.check()?;
+        if self.beta == 0.0 && self.softness == 0.0 {
             return Err(Error::Parameter {
                 name: "beta",
                 value: self.beta.to_string(),
-                must: "finite and above 0",
+                must: "above 0 where the softness is 0",
             });
         }
-        self.check()
+        Ok(())
     }
 
-    /// β and γ finite and not negative.
+    /// φ.
+    pub fn loss(&self) -> Loss {
+        Loss::of_softness(self.softness)
+    }
+
+    /// β, γ and κ finite and not negative.
     pub fn check(&self) -> Result<()> {
-        for (name, value) in [("beta", self.beta), ("gamma", self.gamma)] {
+        for (name, value) in [
+            ("beta", self.beta),
+            ("gamma", self.gamma),
+            ("softness", self.softness),
+        ] {
             if !(value >= 0.0 && value.is_finite()) {
                 let must = "finite and not negative";
                 return Err(Error::Parameter {
@@ -165,14 +210,11 @@ impl Objective {
         chunk.check()?;
         same_length("slopes", chunk.scores.len(), slope.len())?;
         let [v_pos, v_neg] = self.class_factors(total);
+        let loss = self.loss();
         let (mut by_lambda, mut by_intercept) = (Sum::default(), Sum::default());
         for ((c, y, s), slope) in chunk.rows().zip(slope) {
             let share = s / total.sum();
-            let hinge = if y * (lambda - c) > 0.0 {
-                share * y
-            } else {
-                0.0
-            };
+            let hinge = share * y * loss.multiplier(y * (lambda - c));
             let v = if y > 0.0 { v_pos } else { v_neg };
             let square = share * self.beta * v * (c + intercept - y);
             *slope = square - hinge;
@@ -203,11 +245,11 @@ impl ClassWeights {
 
 impl Sums {
     /// The sums over one chunk. A NaN score shows as a NaN square.
-    pub fn of(chunk: Chunk<'_>, lambda: f64, intercept: f64) -> Result<Self> {
+    pub fn of(chunk: Chunk<'_>, loss: Loss, lambda: f64, intercept: f64) -> Result<Self> {
         chunk.check()?;
         let [mut hinge, mut square_pos, mut square_neg, mut pos, mut neg] = [Sum::default(); 5];
         for (c, y, s) in chunk.rows() {
-            hinge.add(s * (y * (lambda - c)).max(0.0));
+            hinge.add(s * loss.value(y * (lambda - c)));
             let (square, weight) = if y > 0.0 {
                 (&mut square_pos, &mut pos)
             } else {
@@ -295,8 +337,9 @@ mod tests {
             beta: 0.5,
             gamma: 0.1,
             least_squares: LeastSquares::Plain,
+            softness: 0.0,
         };
-        let sums = Sums::of(all(None), 0.5, 0.0).unwrap();
+        let sums = Sums::of(all(None), Loss::Hinge, 0.5, 0.0).unwrap();
         // hinge: 0, 0, 1.5, 0.25, 0; squares: 0.25, 0, 9, 0.5625, 0.25.
         let value = (1.75 + 0.25 * 10.0625) / 5.0 + 0.05 * 4.0;
         assert_eq!(p.value(&sums, 4.0), value);
@@ -311,7 +354,7 @@ mod tests {
 
     #[test]
     fn chunks_add_up_and_weights_repeat_examples() {
-        let whole = Sums::of(all(Some(&WEIGHTS)), 0.4, -0.25).unwrap();
+        let whole = Sums::of(all(Some(&WEIGHTS)), Loss::Hinge, 0.4, -0.25).unwrap();
         let mut merged = Sums::default();
         for part in [0..2, 2..2, 2..5] {
             let chunk = Chunk {
@@ -319,7 +362,7 @@ mod tests {
                 positive: &POSITIVE[part.clone()],
                 weights: Some(&WEIGHTS[part]),
             };
-            merged += Sums::of(chunk, 0.4, -0.25).unwrap();
+            merged += Sums::of(chunk, Loss::Hinge, 0.4, -0.25).unwrap();
         }
         assert!((merged.hinge - whole.hinge).abs() < 1e-15);
         assert_eq!(merged.total, ClassWeights { pos: 4.0, neg: 2.5 });
@@ -334,12 +377,13 @@ mod tests {
             positive: &positive,
             weights: None,
         };
-        let copied = Sums::of(copied, 0.4, -0.25).unwrap();
+        let copied = Sums::of(copied, Loss::Hinge, 0.4, -0.25).unwrap();
         for least_squares in [LeastSquares::Plain, LeastSquares::Balanced] {
             let p = Objective {
                 beta: 0.3,
                 gamma: 0.0,
                 least_squares,
+                softness: 0.0,
             };
             assert!((p.value(&copied, 0.0) - p.value(&whole, 0.0)).abs() < 1e-15);
         }
@@ -351,6 +395,7 @@ mod tests {
             beta: 0.7,
             gamma: 0.0,
             least_squares: LeastSquares::Balanced,
+            softness: 0.0,
         };
         let (lambda, b, h) = (0.4, -0.3, 1e-6);
         let value = |scores: &[f64], lambda, b| {
@@ -359,7 +404,7 @@ mod tests {
                 positive: &POSITIVE,
                 weights: Some(&WEIGHTS),
             };
-            p.value(&Sums::of(chunk, lambda, b).unwrap(), 0.0)
+            p.value(&Sums::of(chunk, Loss::Hinge, lambda, b).unwrap(), 0.0)
         };
         let mut slope = [0.0; 5];
         let total = ClassWeights { pos: 4.0, neg: 2.5 };
@@ -388,18 +433,19 @@ mod tests {
             weights: None,
         };
         assert!(matches!(
-            Sums::of(short, 0.0, 0.0),
+            Sums::of(short, Loss::Hinge, 0.0, 0.0),
             Err(Error::Length { .. })
         ));
         let short = all(Some(&WEIGHTS[1..]));
         assert!(matches!(
-            Sums::of(short, 0.0, 0.0),
+            Sums::of(short, Loss::Hinge, 0.0, 0.0),
             Err(Error::Length { .. })
         ));
         let p = Objective {
             beta: -1.0,
             gamma: 0.0,
             least_squares: LeastSquares::Plain,
+            softness: 0.0,
         };
         assert!(matches!(
             p.check(),

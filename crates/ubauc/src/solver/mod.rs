@@ -3,6 +3,7 @@
 pub mod ba_ubauc;
 mod centred;
 mod cholesky;
+mod conjugate_gradients;
 mod gram;
 mod inputs;
 pub mod linear_svm;

@@ -13,6 +13,7 @@ mod message;
 mod newton;
 mod select;
 mod shard;
+mod soft;
 mod squares;
 
 use std::borrow::Cow;
@@ -21,6 +22,7 @@ pub(crate) use local::Local;
 pub use message::{Command, Over, Query, Round, answers_from_bytes, answers_to_bytes};
 pub(crate) use select::End;
 pub use shard::Shard;
+pub(crate) use soft::{SoftEvaluation, SoftLine, SoftMatrix, SoftPoint};
 pub(crate) use squares::Moments;
 
 use answers::{Answers, check_len};
@@ -28,7 +30,30 @@ use answers::{Answers, check_len};
 use crate::Result;
 use crate::data::rows::{add_to, dot};
 use crate::data::scale::{Origin, Range, Scale, divisors_of};
-use crate::objective::ubauc::{ClassWeights, LeastSquares};
+use crate::objective::ubauc::{ClassWeight, ClassWeights, LeastSquares};
+
+/// What is made of the rows before anything is minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weighting {
+    /// Of the classes, everywhere.
+    pub class_weight: ClassWeight,
+    /// Of the classes in the least squares.
+    pub least_squares: LeastSquares,
+    /// Features are centred, and an intercept takes up the rest.
+    pub intercept: bool,
+}
+
+impl Weighting {
+    /// The paper's: nothing weighted.
+    #[cfg(test)]
+    pub(crate) fn plain(intercept: bool) -> Weighting {
+        Weighting {
+            class_weight: ClassWeight::None,
+            least_squares: LeastSquares::Plain,
+            intercept,
+        }
+    }
+}
 
 /// Where the shards are.
 pub trait Source: Send {
@@ -122,11 +147,7 @@ pub(crate) struct Evaluation {
 
 impl<'a> Shards<'a> {
     /// Counts them. `cols` is d, at least the columns of every row.
-    pub(crate) fn new(
-        mut source: Box<dyn Source + 'a>,
-        cols: usize,
-        least_squares: LeastSquares,
-    ) -> Result<Shards<'a>> {
+    pub(crate) fn new(mut source: Box<dyn Source + 'a>, cols: usize) -> Result<Shards<'a>> {
         let round = Round {
             commands: Vec::new(),
             queries: vec![Query::Totals],
@@ -134,13 +155,9 @@ impl<'a> Shards<'a> {
         let mut totals = Answers::new(source.sum(&round)?, &round.queries, cols)?;
         let [pos, neg, rows, n_weighted, stored, sparse, unit] = totals.array()?;
         let total = ClassWeights { pos, neg };
-        let factors = match least_squares {
-            LeastSquares::Plain => [1.0, 1.0],
-            LeastSquares::Balanced => [total.pos, total.neg].map(|n| total.sum() / (2.0 * n)),
-        };
         Ok(Shards {
             source,
-            queue: vec![Command::SetClassFactors(factors)],
+            queue: Vec::new(),
             cols,
             divisors: None,
             shift: None,
@@ -150,11 +167,31 @@ impl<'a> Shards<'a> {
             stored: stored as usize,
             all_dense: sparse == 0.0,
             unit: unit == rows,
-            factors,
+            factors: [1.0; 2],
             active: 0,
             residual: 0.0,
             square_sum: None,
         })
+    }
+
+    /// Weighs the classes and centres the features from here on. Divisors are measured before.
+    pub(crate) fn weigh(&mut self, weighting: Weighting) -> Result<()> {
+        let [pos, neg] = weighting.class_weight.factors(self.total);
+        if weighting.class_weight != ClassWeight::None {
+            self.enqueue(Command::SetClassWeights([pos, neg]));
+            self.total.pos *= pos;
+            self.total.neg *= neg;
+            self.unit &= pos == 1.0 && neg == 1.0;
+        }
+        self.factors = match weighting.least_squares {
+            LeastSquares::Plain => [1.0, 1.0],
+            LeastSquares::Balanced => ClassWeight::Balanced.factors(self.total),
+        };
+        self.enqueue(Command::SetClassFactors(self.factors));
+        match weighting.intercept {
+            true => self.centre(),
+            false => Ok(()),
+        }
     }
 
     /// Features are divided by these numbers from here on.

@@ -303,7 +303,8 @@ impl<'a> Search<'a> {
         training: &'t Training,
         kind: LeastSquares,
     ) -> Result<Path<'t>> {
-        Path::new(self.data, &training.given(), kind, self.params.intercept)
+        let weighting = self.params.batch(1.0, 0.0, kind).weighting();
+        Path::new(self.data, &training.given(), weighting)
     }
 
     fn judge_logistic(&self, training: &Training) -> Result<Vec<f64>> {

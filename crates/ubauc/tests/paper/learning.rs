@@ -47,6 +47,7 @@ fn objective() -> impl Strategy<Value = Objective> {
             beta,
             gamma,
             least_squares,
+            softness: 0.0,
         }
     })
 }

@@ -33,6 +33,7 @@ use clarabel::solver::{
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::data::scale::check_each_weight;
+use crate::objective::loss::Loss;
 use crate::objective::ubauc::{Chunk, ClassWeights, LeastSquares, Objective, Sums};
 use crate::solver::threshold::threshold;
 use crate::{Error, Result};
@@ -192,6 +193,7 @@ impl BcdParams {
             beta: self.beta,
             gamma: self.gamma,
             least_squares: self.least_squares,
+            softness: 0.0,
         }
     }
 }
@@ -322,7 +324,7 @@ impl<'a> Problem<'a> {
             positive: &positive,
             weights: Some(&self.s),
         };
-        let sums = Sums::of(chunk, lambda[0], 0.0)?;
+        let sums = Sums::of(chunk, Loss::Hinge, lambda[0], 0.0)?;
         let objective = self.params.objective().value(&sums, dot(w, w));
         Ok(Iterate {
             w: w.to_vec(),

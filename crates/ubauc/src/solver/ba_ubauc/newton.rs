@@ -12,16 +12,16 @@
 //! gradients with H₀ as preconditioner: d numbers a round.
 
 use super::rounding::Rounding;
-use super::{BaUbaucParams, Status};
+use super::BaUbaucParams;
+use super::exact::Status;
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
+use crate::solver::conjugate_gradients::{Enough, conjugate_gradients};
 use crate::solver::shards::{Evaluation, Moments, Shards};
 use crate::{Error, Result};
 
 /// Conjugate gradients for a Newton step stop at this part of [`Enough::Gain`].
 const FORCING: f64 = 0.05;
-/// … or after this many rounds.
-const MAX_ROUNDS: usize = 500;
 /// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
 const MAX_ACTIVE_ROWS: usize = 1500;
 
@@ -396,16 +396,6 @@ impl Factored {
     }
 }
 
-/// When conjugate gradients have done enough.
-#[derive(Clone, Copy)]
-enum Enough {
-    /// ‖residual‖² is at most this.
-    Residual(f64),
-    /// A round gains less than this part of the mean gain of a round so far, measured by the quadratic model
-    /// (Nash & Sofer 1990): no better than a Newton step deserves, whatever the scale of the features.
-    Gain(f64),
-}
-
 /// Solves (NγI + βXᵀVX + σX̃_AᵀX̃_A) x = right by products with all rows; σ = 0 is H₀ itself.
 fn all_rows(
     shards: &mut Shards<'_>,
@@ -424,49 +414,6 @@ fn all_rows(
         Ok(product)
     };
     conjugate_gradients(right, enough, |r| preconditioner.apply(r), product)
-}
-
-/// Solves M x = right, given products with M and with about its inverse.
-fn conjugate_gradients(
-    right: &[f64],
-    enough: Enough,
-    precondition: impl Fn(&[f64]) -> Vec<f64>,
-    mut times: impl FnMut(&[f64]) -> Result<Vec<f64>>,
-) -> Result<Vec<f64>> {
-    let mut x = vec![0.0; right.len()];
-    let mut residual = right.to_vec();
-    let mut s = precondition(&residual);
-    let mut direction = s.clone();
-    let mut rs = dot(&residual, &s);
-    // The model ½xᵀMx − right·x, from 0 down.
-    let mut model = 0.0;
-    for round in 1..=MAX_ROUNDS {
-        if matches!(enough, Enough::Residual(most) if dot(&residual, &residual) <= most) {
-            break;
-        }
-        let product = times(&direction)?;
-        let curvature = dot(&direction, &product);
-        if curvature.is_nan() || curvature <= 0.0 {
-            break;
-        }
-        let step = rs / curvature;
-        add_to(step, &direction, &mut x);
-        add_to(-step, &product, &mut residual);
-        let gain = 0.5 * step * rs;
-        model -= gain;
-        if matches!(enough, Enough::Gain(part) if round as f64 * gain <= part * -model) {
-            break;
-        }
-        s = precondition(&residual);
-        let next = dot(&residual, &s);
-        let keep = next / rs;
-        rs = next;
-        direction
-            .iter_mut()
-            .zip(&s)
-            .for_each(|(d, s)| *d = s + keep * *d);
-    }
-    Ok(x)
 }
 
 /// (D + σX̃_AᵀX̃_A)⁻¹ with D the diagonal of H₀: the stiff part exactly, by Woodbury over the active rows,

@@ -1,29 +1,31 @@
-//! Many (β, γ) on the same rows: one Gram matrix, and each fit starts where the last one ended.
+//! Many (β, γ, κ) on the same rows: one Gram matrix, and each fit starts where the last one ended.
 //!
 //! H₀ = NγI + βXᵀVX needs XᵀVX once. The multipliers of one fit are feasible for any other with the same
 //! sample weights, so they, w and λ start the next; a neighbour on a grid is then a few Newton steps away. The first fit
 //! starts from [`BatchInputs::start`], if there is one.
 
 use super::newton::{Route, System};
-use super::{
-    BaUbaucParams, BatchInputs, Fit, Progress, Solver, WarmStart, check_inputs, check_start,
-};
+use super::{BaUbaucParams, BatchInputs, Fit, Progress, check_inputs, check_start, exact, soft};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
-use crate::objective::ubauc::LeastSquares;
 use crate::solver::inputs::refuse_one_class;
-use crate::solver::shards::{Local, Moments, Shards, Source};
+use crate::solver::shards::{Local, Moments, Shards, Source, Weighting};
 
-/// The rows, prepared for one kind of least squares.
+/// The rows, weighted and centred.
 pub struct Path<'a> {
     shards: Shards<'a>,
     given: BatchInputs<'a>,
-    least_squares: LeastSquares,
-    intercept: bool,
+    weighting: Weighting,
     route: Route,
     moments: Option<Moments>,
-    warm: Option<WarmStart>,
+    warm: Option<Warm>,
+}
+
+/// What the last fit left.
+enum Warm {
+    Exact(exact::WarmStart),
+    Soft(soft::WarmStart),
 }
 
 impl<'a> Path<'a> {
@@ -31,17 +33,16 @@ impl<'a> Path<'a> {
     pub fn new(
         data: &'a Dataset,
         given: &BatchInputs<'a>,
-        least_squares: LeastSquares,
-        intercept: bool,
+        weighting: Weighting,
     ) -> Result<Path<'a>> {
         check_inputs(data, given)?;
         let source = Box::new(Local::new(data, given.weights));
-        let mut shards = Shards::new(source, data.rows().cols(), least_squares)?;
+        let mut shards = Shards::new(source, data.rows().cols())?;
         refuse_one_class(shards.total, data.class_names(), data.rows().len())?;
         if let Some(divisors) = given.divisors {
             shards.divide_by(divisors.into());
         }
-        Path::over(shards, given, least_squares, intercept)
+        Path::over(shards, given, weighting)
     }
 
     /// Rows that are anywhere, with d columns and their weights with them.
@@ -50,32 +51,28 @@ impl<'a> Path<'a> {
         cols: usize,
         names: &[String; 2],
         scale: Scale,
-        least_squares: LeastSquares,
-        intercept: bool,
+        weighting: Weighting,
     ) -> Result<Path<'a>> {
-        let mut shards = Shards::new(source, cols, least_squares)?;
+        let mut shards = Shards::new(source, cols)?;
         refuse_one_class(shards.total, names, shards.rows)?;
-        if let Some(divisors) = shards.divisors(scale, Origin::of_intercept(intercept))? {
+        let origin = Origin::of_intercept(weighting.intercept);
+        if let Some(divisors) = shards.divisors(scale, origin)? {
             shards.divide_by(divisors.into());
         }
-        Path::over(shards, &BatchInputs::default(), least_squares, intercept)
+        Path::over(shards, &BatchInputs::default(), weighting)
     }
 
     fn over(
         mut shards: Shards<'a>,
         given: &BatchInputs<'a>,
-        least_squares: LeastSquares,
-        intercept: bool,
+        weighting: Weighting,
     ) -> Result<Path<'a>> {
-        if intercept {
-            shards.centre()?;
-        }
+        shards.weigh(weighting)?;
         Ok(Path {
             route: Route::cheapest(&shards),
             shards,
             given: *given,
-            least_squares,
-            intercept,
+            weighting,
             moments: None,
             warm: None,
         })
@@ -86,7 +83,7 @@ impl<'a> Path<'a> {
         self.shards.n_weighted
     }
 
-    /// The minimum at the next β, γ; `least_squares` and `intercept` are the path's own.
+    /// The minimum at the next β, γ and κ; the weighting is the path's own.
     pub fn fit(&mut self, params: &BaUbaucParams) -> Result<Fit> {
         let BatchInputs {
             start, progress, ..
@@ -102,34 +99,79 @@ impl<'a> Path<'a> {
         progress: Option<Progress<'_>>,
     ) -> Result<Fit> {
         check_start(start, self.shards.cols())?;
+        let Weighting {
+            class_weight,
+            least_squares,
+            intercept,
+        } = self.weighting;
         let params = BaUbaucParams {
-            least_squares: self.least_squares,
-            intercept: self.intercept,
+            class_weight,
+            least_squares,
+            intercept,
             ..*params
         };
         params.check()?;
         let is_remote = self.shards.is_remote();
-        let mut solve = || {
-            let shards = &mut self.shards;
-            if self.route == Route::Factor && self.moments.is_none() {
-                self.moments = Some(shards.moments(self.intercept)?);
-            }
-            let system = System::new(shards, &params, self.moments.as_ref())?;
-            let warm = self.warm.take();
-            let without_multipliers = warm.is_none() && start.is_some();
-            let mut solver = Solver::new(shards, system, &params, warm, start)?;
-            if without_multipliers {
-                solver.find_penalty(&params)?;
-            }
-            solver.run(progress, &params)
+        let mut solve = || match params.softness == 0.0 {
+            true => self.fit_exact(&params, start, progress),
+            false => self.fit_soft(&params, start, progress),
         };
         // All of it on one of the pool's own threads: a query then costs no switch. Remote rows are queried
         // from the caller's.
-        let (fit, warm) = match is_remote {
+        match is_remote {
             true => solve(),
             false => rayon::scope(|_| solve()),
-        }?;
-        self.warm = Some(warm);
+        }
+    }
+
+    fn fit_exact(
+        &mut self,
+        params: &BaUbaucParams,
+        start: Option<&[f64]>,
+        progress: Option<Progress<'_>>,
+    ) -> Result<Fit> {
+        let shards = &mut self.shards;
+        if self.route == Route::Factor && self.moments.is_none() {
+            self.moments = Some(shards.moments(params.intercept)?);
+        }
+        let system = System::new(shards, params, self.moments.as_ref())?;
+        let (warm, soft) = match self.warm.take() {
+            Some(Warm::Exact(warm)) => (Some(warm), None),
+            Some(Warm::Soft(soft)) => (None, Some(soft.raw(shards))),
+            None => (None, None),
+        };
+        let start = soft.as_deref().or(start);
+        let without_multipliers = warm.is_none() && start.is_some();
+        let mut solver = exact::Solver::new(shards, system, params, warm, start)?;
+        if without_multipliers {
+            solver.find_penalty(params)?;
+        }
+        let (fit, warm) = solver.run(progress, params)?;
+        self.warm = Some(Warm::Exact(warm));
+        Ok(fit)
+    }
+
+    fn fit_soft(
+        &mut self,
+        params: &BaUbaucParams,
+        start: Option<&[f64]>,
+        progress: Option<Progress<'_>>,
+    ) -> Result<Fit> {
+        let shards = &mut self.shards;
+        let warm = match self.warm.take() {
+            Some(Warm::Soft(warm)) => Some(warm),
+            Some(Warm::Exact(warm)) => Some(soft::WarmStart::of(warm.w, warm.lambda)),
+            None => start.map(|raw| soft::WarmStart::of(shards.scaled(raw), 0.0)),
+        };
+        // Without γ the certificate needs a factor of βXᵀVX.
+        let needs_factor = params.gamma == 0.0 && params.beta > 0.0;
+        if needs_factor && self.route == Route::Factor && self.moments.is_none() {
+            self.moments = Some(shards.moments(params.intercept)?);
+        }
+        let moments = self.moments.as_ref().filter(|_| needs_factor);
+        let solver = soft::Solver::new(shards, params, warm, moments)?;
+        let (fit, warm) = solver.run(progress)?;
+        self.warm = Some(Warm::Soft(warm));
         Ok(fit)
     }
 }

@@ -91,6 +91,14 @@ impl Rounding {
         (inner.sqrt() + off).powi(2) + slack + of_scores
     }
 
+    /// A bound of ½ ∇ᵀH₀⁻¹∇ of the soft loss, as it was computed, where ∇ is summed over the rows with forces
+    /// β(z + b − y) and u on each, of this size in the norm that goes with h.
+    pub(super) fn of_forces(&self, inner: f64, forces: f64, w: &[f64]) -> f64 {
+        let off = self.kappa.sqrt() * self.rho * forces;
+        let of_scores = f64::EPSILON * self.reach(w) * forces;
+        (inner.sqrt() + off).powi(2) + of_scores
+    }
+
     /// A bound of `inner` + `left` = ½ e·(∇φ + r) + ‖r‖²/(2Nγ) for r = ∇φ − H₀e: of H₀e every entry is off by about
     /// ρ√h_j Σ_k √h_k |e_k|.
     pub(super) fn of_products(&self, e: &[f64], inner: f64, left: f64) -> f64 {

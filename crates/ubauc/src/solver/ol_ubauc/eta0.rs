@@ -20,6 +20,7 @@ use super::{Learner, OlUbaucParams, RunningScale, Step};
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::metrics::weighted_auc;
+use crate::objective::loss::Loss;
 use crate::objective::ubauc::{Chunk, Sums};
 use crate::solver::ordered::{Affine, copied};
 use crate::solver::threshold::threshold;
@@ -158,7 +159,7 @@ fn trial(examples: &[Weighted<'_>], mut learner: Learner) -> Option<Trial> {
             positive: &[positive],
             weights: Some(&[weight]),
         };
-        sums += Sums::of(chunk, lambda, b).ok()?;
+        sums += Sums::of(chunk, Loss::Hinge, lambda, b).ok()?;
     }
     let positive: Vec<bool> = examples.iter().map(|x| x.1).collect();
     let weights: Vec<f64> = examples.iter().map(|x| x.2).collect();
@@ -173,7 +174,7 @@ fn trial(examples: &[Weighted<'_>], mut learner: Learner) -> Option<Trial> {
         positive: &positive,
         weights: Some(&weights),
     };
-    let sums = Sums::of(chunk, 0.5 * (low + high), b).ok()?;
+    let sums = Sums::of(chunk, Loss::Hinge, 0.5 * (low + high), b).ok()?;
     let norm_sq = (0..learner.cols())
         .map(|j| learner.iterate.weight(j).powi(2))
         .sum();

@@ -501,6 +501,7 @@ pub(super) fn class_factor(
         beta: 1.0,
         gamma: 0.0,
         least_squares,
+        softness: 0.0,
     };
     let [pos, neg] = objective.class_factors(totals);
     let both = totals.pos > 0.0 && totals.neg > 0.0 && pos.is_finite() && neg.is_finite();

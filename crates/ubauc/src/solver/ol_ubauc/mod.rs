@@ -133,6 +133,7 @@ impl OlUbaucParams {
             beta: self.beta,
             gamma: self.gamma,
             least_squares: self.least_squares,
+            softness: 0.0,
         }
     }
 

@@ -13,6 +13,7 @@ use super::prepared::Prepared;
 use crate::data::dataset::Dataset;
 use crate::data::rows::{Rows, dot};
 use crate::metrics::{auc, weighted_auc};
+use crate::objective::loss::Loss;
 use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
 use crate::solver::centred::{Columns, means, offset};
 use crate::solver::inputs::{check_row_inputs, refuse_one_class};
@@ -202,7 +203,7 @@ impl<'a> Run<'a> {
             positive: self.data.positive(),
             weights: self.given.weights,
         };
-        let sums = Sums::of(chunk, middle, self.iterate.mean_intercept())?;
+        let sums = Sums::of(chunk, Loss::Hinge, middle, self.iterate.mean_intercept())?;
         let objective = self
             .params
             .objective()

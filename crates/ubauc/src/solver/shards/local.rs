@@ -75,7 +75,9 @@ impl<'a> Local<'a> {
         let (n, d) = (self.rows.len(), self.rows.cols());
         let stored = self.rows.stored();
         let worth = match over {
-            Over::LeastSquares => (stored * 3 / 2).checked_div(d * d),
+            Over::LeastSquares | Over::Curvature | Over::Product => {
+                (stored * 3 / 2).checked_div(d * d)
+            }
             // Their entries are multiplied with each other and little else is done.
             Over::Active => {
                 let active: usize = self.shards.iter().map(Shard::n_active).sum();

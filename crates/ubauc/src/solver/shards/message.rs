@@ -15,6 +15,8 @@ use crate::{Error, Result};
 /// was lost is made again by them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Command {
+    /// The weights of positives and negatives, times these.
+    SetClassWeights([f64; 2]),
     /// Factors of the least squares for positives and negatives.
     SetClassFactors([f64; 2]),
     /// Rows are read less this vector, which is 0 for a feature that a sparse row may lack.
@@ -54,6 +56,18 @@ pub enum Command {
         /// σ.
         sigma: f64,
     },
+    /// The soft loss at λ: u_i = −s_i y_i φ' and h_i = s_i φ''.
+    SetSoft {
+        /// λ.
+        lambda: f64,
+        /// κ > 0.
+        softness: f64,
+    },
+    /// v_i = βV_i + h_i, for [`Query::Product`].
+    PrepareSoftProduct {
+        /// β.
+        beta: f64,
+    },
 }
 
 /// Weights a_i of a sum over rows.
@@ -63,6 +77,10 @@ pub enum Over {
     LeastSquares,
     /// 1 for the active rows.
     Active,
+    /// h_i, the curvature of the soft loss.
+    Curvature,
+    /// v_i as prepared for a product.
+    Product,
 }
 
 /// Asks a shard for numbers. Most answers are sums, to be added over the shards; those of [`Query::Ranges`],
@@ -103,8 +121,28 @@ pub enum Query {
     Gradient(f64),
     /// Σ_A (x_i·p) x_i, Σ_A x_i·p.
     ActiveProduct(Vec<f64>),
-    /// Σ v_i (x_i·p) x_i, Σ V_i x_i·p, Σ_A x_i·p.
+    /// Σ v_i (x_i·p) x_i, Σ V_i x_i·p, and Σ_A x_i·p or, of the soft loss, Σ h_i x_i·p.
     Product(Vec<f64>),
+    /// Of the soft loss at z + t dz and λ: Σ s_i φ, its slope in λ, Σ s_i y_i φ', and its curvature Σ s_i φ''.
+    Soft {
+        /// t.
+        t: f64,
+        /// λ.
+        lambda: f64,
+        /// κ > 0.
+        softness: f64,
+    },
+    /// After [`Command::SetSoft`]: Σ s_i φ, Σ [u_i]₊, Σ [−u_i]₊, Σ u_i²/V_i.
+    SoftMultipliers,
+    /// After [`Command::SetSoft`]: Σ (u_i + βV_i(z_i + b − y_i)) x_i.
+    SoftGradient {
+        /// β.
+        beta: f64,
+        /// b.
+        intercept: f64,
+    },
+    /// Along dz: Σ h_i dz_i, Σ V_i (z_i + b − y_i) dz_i, Σ u_i dz_i.
+    SoftAlong(f64),
     /// Σ s_i [y_i(λ − z_i)]₊.
     Hinge(f64),
     /// Examples of a weight above 0 with |z_i − λ| within a margin.
@@ -159,7 +197,10 @@ impl Command {
             | C::ResetCandidates
             | C::SetCandidates { .. }
             | C::CommitCandidates
-            | C::PrepareProduct { .. } => true,
+            | C::PrepareProduct { .. }
+            | C::SetClassWeights(_)
+            | C::SetSoft { .. }
+            | C::PrepareSoftProduct { .. } => true,
         }
     }
 }
@@ -170,11 +211,16 @@ impl Query {
         use Query as Q;
         Some(match self {
             Q::Totals => 7,
-            Q::Stored | Q::Sum(_) | Q::Diagonal(_) | Q::Target | Q::Gradient(_) => d,
+            Q::Stored | Q::Sum(_) | Q::Diagonal(_) | Q::Target | Q::Gradient(_) | Q::SoftGradient { .. } => d,
             Q::Gram(_) => d * (d + 1) / 2,
             Q::Balance { slope, lambdas, .. } => lambdas.len() * if *slope { 4 } else { 3 },
             Q::Candidates => 4 + d,
-            Q::Residuals(_) | Q::Spread(_) | Q::Along(_) => 3,
+            Q::Residuals(_)
+            | Q::Spread(_)
+            | Q::Along(_)
+            | Q::Soft { .. }
+            | Q::SoftAlong(_) => 3,
+            Q::SoftMultipliers => 4,
             Q::ActiveProduct(_) => d + 1,
             Q::Product(_) => d + 2,
             Q::Hinge(_) | Q::Near { .. } | Q::Below(_) => 1,
@@ -218,6 +264,10 @@ impl Query {
             | Q::ActiveRows
             | Q::Scores
             | Q::Weights
+            | Q::Soft { .. }
+            | Q::SoftMultipliers
+            | Q::SoftGradient { .. }
+            | Q::SoftAlong(_)
             | Q::Ranges => true,
         }
     }

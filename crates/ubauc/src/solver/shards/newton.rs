@@ -175,7 +175,7 @@ impl Shards<'_> {
         self.diagonal(Over::Active)
     }
 
-    fn diagonal(&mut self, over: Over) -> Result<Vec<f64>> {
+    pub(super) fn diagonal(&mut self, over: Over) -> Result<Vec<f64>> {
         let mut diagonal = self.sum_one(Query::Diagonal(over))?;
         self.divide(&mut diagonal);
         self.divide(&mut diagonal);

@@ -146,7 +146,6 @@ mod tests {
 
     use super::*;
     use crate::data::rows::{Dense, Rows};
-    use crate::objective::ubauc::LeastSquares;
     use crate::solver::shards::{Round, Shard, Source, add_all};
 
     /// Shards in this process that are reached as if they were remote.
@@ -180,7 +179,7 @@ mod tests {
             let rows = Rows::Dense(Dense::new(z.clone(), 2 * n, 1).unwrap());
             let shard = Shard::new(0..2 * n, 1, &positive, None);
             let remote = Remote(vec![(rows, shard)]);
-            let mut shards = Shards::new(Box::new(remote), 1, LeastSquares::Plain).unwrap();
+            let mut shards = Shards::new(Box::new(remote), 1).unwrap();
             shards.set_weights(&[1.0]);
             let found = shards.end(false, 0.3).unwrap().lambda;
             assert_eq!(found, threshold(&z, &vec![1.0; 2 * n], n_pos as f64));
@@ -208,7 +207,7 @@ mod tests {
                 (Rows::Dense(rows), shard)
             };
             let remote = Remote(vec![part(0..cut), part(cut..n)]);
-            let mut shards = Shards::new(Box::new(remote), 1, LeastSquares::Plain).unwrap();
+            let mut shards = Shards::new(Box::new(remote), 1).unwrap();
             shards.set_weights(&[1.0]);
             let found = shards.end(false, guess).unwrap().lambda;
             let expected = threshold(&z, &weights, shards.total.pos);

@@ -8,11 +8,13 @@
 //! ```
 //!
 //! V_i = s_i v_i is its weight in the least squares, and A are the active rows, whose u⁺ is strictly between its bounds.
-//! `commands.rs` changes these numbers, `numbers.rs` and `features.rs` answer queries about them and about the rows.
+//! `commands.rs` changes these numbers, `numbers.rs` and `features.rs` answer queries about them and about the rows;
+//! `soft.rs` has what the soft loss needs, for which u_i = −s_i y_i φ' and h_i = s_i φ''.
 
 mod commands;
 mod features;
 mod numbers;
+mod soft;
 
 use std::ops::Range;
 
@@ -40,11 +42,13 @@ pub struct Shard {
     u: Vec<f64>,
     /// v; after `SetCandidates` what it changed u⁺ by; after `PrepareProduct` the weights of the product.
     v: Vec<f64>,
-    /// u⁺.
+    /// u⁺, or h of the soft loss.
     candidates: Vec<f64>,
+    /// Whether it is h: the last product was prepared for the soft loss.
+    is_soft: bool,
     /// A, ascending, counted from the start of the span.
     active: Vec<u32>,
-    /// At the λ of u⁺: Σ s_i [y_i(λ − z_i)]₊, and that less Σ u⁺_i (z_i − λ).
+    /// At the λ of u⁺: Σ s_i φ(y_i(λ − z_i)), and for the hinge that less Σ u⁺_i (z_i − λ).
     hinge: f64,
     slack: f64,
 }
@@ -80,6 +84,7 @@ impl Shard {
             u,
             v,
             candidates,
+            is_soft: false,
             active: Vec::new(),
             hinge: 0.0,
             slack: 0.0,
@@ -137,6 +142,16 @@ impl Shard {
             Q::Gradient(b) => self.gradient(rows, *b, out),
             Q::ActiveProduct(p) => self.active_product(rows, p, out),
             Q::Product(p) => self.product(rows, p, out),
+            Q::Soft {
+                t,
+                lambda,
+                softness,
+            } => out.extend(self.soft(*t, *lambda, *softness)),
+            Q::SoftMultipliers => out.extend(self.soft_multipliers()),
+            Q::SoftGradient { beta, intercept } => {
+                self.soft_gradient(rows, *beta, *intercept, out);
+            }
+            Q::SoftAlong(b) => out.extend(self.soft_along(*b)),
             Q::Hinge(lambda) => out.push(self.hinge_at(*lambda)),
             Q::Near { lambda, margin } => out.push(self.near(*lambda, *margin)),
             Q::Above(lambdas) => self.above(lambdas, out),

@@ -21,7 +21,7 @@ pub(crate) struct Moments {
 
 impl Shards<'_> {
     /// Reads features less their weighted mean from here on: for a problem with an intercept, which takes it up.
-    pub(crate) fn centre(&mut self) -> Result<()> {
+    pub(super) fn centre(&mut self) -> Result<()> {
         let rows = self.rows as f64;
         // Of sparse rows the features that every row stores: the others would not be sparse.
         let stored = match self.all_dense {

@@ -9,6 +9,7 @@ impl Shard {
     pub(super) fn obey_one(&mut self, rows: &Rows, command: &Command) {
         use Command as C;
         match command {
+            C::SetClassWeights(weights) => self.set_class_weights(*weights),
             C::SetClassFactors(factors) => self.factors = *factors,
             C::SetCentre(mean) => self.centre = Some(mean.clone()),
             C::SetWeights(w) => self.set_weights(rows, w),
@@ -27,7 +28,16 @@ impl Shard {
             } => self.set_candidates(*lambda, *sigma, *keep),
             C::CommitCandidates => self.u.copy_from_slice(&self.candidates),
             C::PrepareProduct { beta, sigma } => self.prepare_product(*beta, *sigma),
+            C::SetSoft { lambda, softness } => self.set_soft(*lambda, *softness),
+            C::PrepareSoftProduct { beta } => self.prepare_soft_product(*beta),
         }
+    }
+
+    fn set_class_weights(&mut self, [positive, negative]: [f64; 2]) {
+        for s in &mut self.signed {
+            *s *= if *s > 0.0 { positive } else { negative };
+        }
+        self.unit &= positive == 1.0 && negative == 1.0;
     }
 
     fn set_weights(&mut self, rows: &Rows, w: &[f64]) {
@@ -92,5 +102,6 @@ impl Shard {
         for &k in &self.active {
             self.v[k as usize] += sigma;
         }
+        self.is_soft = false;
     }
 }

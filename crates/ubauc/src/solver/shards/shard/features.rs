@@ -48,6 +48,17 @@ impl Shard {
         match over {
             Over::LeastSquares => self.each_square(rows, |_, weight, row| each(weight, row)),
             Over::Active => self.active_rows(rows).for_each(|row| each(1.0, row)),
+            Over::Curvature => self.each_weighted(rows, &self.candidates, each),
+            Over::Product => self.each_weighted(rows, &self.v, each),
+        }
+    }
+
+    fn each_weighted(&self, rows: &Rows, a: &[f64], mut each: impl FnMut(f64, CentredRow<'_>)) {
+        let rows = self.centred(rows);
+        for (&a, i) in a.iter().zip(self.span.clone()) {
+            if a != 0.0 {
+                each(a, rows.row(i));
+            }
         }
     }
 
@@ -112,11 +123,15 @@ impl Shard {
 
     pub(super) fn product(&self, rows: &Rows, p: &[f64], out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
-        let (mut square, mut active) = (0.0, 0.0);
+        let (mut square, mut other) = (0.0, 0.0);
         let rows = self.centred(rows);
         let mut next_active = self.active.iter().map(|&k| k as usize).peekable();
         for (k, i) in self.span.clone().enumerate() {
-            let is_active = next_active.next_if_eq(&k).is_some();
+            let share = match self.is_soft {
+                true => self.candidates[k],
+                false if next_active.next_if_eq(&k).is_some() => 1.0,
+                false => 0.0,
+            };
             if self.v[k] == 0.0 {
                 continue; // a row of weight 0
             }
@@ -124,11 +139,11 @@ impl Shard {
             let dz = row.dot(p);
             row.add_to(self.v[k] * dz, sum);
             square += square_weight(self.factors, self.signed[k]) * dz;
-            if is_active {
-                active += dz;
+            if share != 0.0 {
+                other += share * dz;
             }
         }
-        out.extend([square, active]);
+        out.extend([square, other]);
     }
 
     /// Of each −1 and all entries, or the number of entries, columns and values.

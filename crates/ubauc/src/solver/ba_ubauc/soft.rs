@@ -1,0 +1,406 @@
+//! The soft bound, κ > 0: a smooth problem, minimised by Newton's method with λ and b eliminated.
+//!
+//! ```text
+//! N·P(w) = min_λ Σ a_i φ(y_i(λ − z_i)) + (β/2) Σ V_i (y_i − z_i − b)² + (Nγ/2)‖w‖²,   φ(t) = κ ln(1 + e^{t/κ})
+//! ```
+//!
+//! With p_i = φ'(y_i(λ − z_i)), u_i = −a_i y_i p_i and h_i = a_i p_i(1 − p_i)/κ, at the λ at which Σ u_i = 0,
+//!
+//! ```text
+//! ∇ = Nγw + βXᵀV(z + b − y) + Xᵀu,
+//! M = NγI + βX̃ᵀVX̃ + Xᵀdiag(h)X − (Xᵀh)(Xᵀh)ᵀ/Σh
+//! ```
+//!
+//! (X̃ less its V-weighted mean where there is an intercept b). A step solves M p = −∇ by a factor or by conjugate
+//! gradients (`system.rs`), moves λ along by (h·Xp)/Σh, and is halved until P descends; then λ is made exact again by
+//! Newton's method in one dimension.
+//!
+//! **Certificate.** u is the gradient of the loss at z: −y_i u_i ∈ [0, a_i], Σ u_i = 0, and Fenchel's inequality is an
+//! equality. So D(u) = min_w { q(w) + u·Xw } − Σ a_i φ*(−y_i u_i/a_i) ≤ min N·P, q the quadratic terms, and
+//!
+//! ```text
+//! N·P − D = ½ ∇ᵀH₀⁻¹∇ ≤ ‖∇‖²/(2Nγ),   H₀ = NγI + βX̃ᵀVX̃.
+//! ```
+//!
+//! Where γ = 0 the factor of H₀ is needed, and where there is none (β = 0, or features that depend on each other) nothing
+//! is proved. If rounding leaves Σ u_i ≠ 0, the heavier side is taken to be shrunk by the share ε that it is too heavy,
+//! which costs at most 4ε Σ a_i φ (κ times the divergence of Bernoulli(p(1 − ε)) from Bernoulli(p), and κp ≤ φ).
+
+mod system;
+
+use super::newton::System;
+use super::rounding::Rounding;
+use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
+use crate::data::rows::{add_to, dot};
+use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
+use crate::solver::threshold::TIED;
+use crate::{Error, Result};
+use system::Newton;
+
+/// A step is accepted at this share of the descent that the slope promises (Armijo) …
+const DESCENT: f64 = 1e-4;
+/// … up to the rounding of P, which hides the last steps.
+const ROUNDING: f64 = 1e-14;
+const MAX_HALVINGS: usize = 40;
+/// λ is exact when a Newton step in it is below this share of κ …
+const LAMBDA: f64 = 1e-14;
+/// … which one more step from here on makes it, since its steps are squared each time.
+const LAMBDA_NEAR: f64 = 1e-7;
+const MAX_LAMBDA: usize = 200;
+/// Steps without progress after which the solver gives up.
+const IDLE: usize = 5;
+
+/// Where the next fit on the same rows begins.
+pub(super) struct WarmStart {
+    w: Vec<f64>,
+    lambda: f64,
+}
+
+impl WarmStart {
+    pub(super) fn of(w: Vec<f64>, lambda: f64) -> WarmStart {
+        WarmStart { w, lambda }
+    }
+
+    /// For raw features.
+    pub(super) fn raw(&self, shards: &Shards<'_>) -> Vec<f64> {
+        shards.raw(&self.w)
+    }
+}
+
+/// How ½ ∇ᵀH₀⁻¹∇ is bounded.
+enum Bound {
+    /// By NγI.
+    Ridge(Rounding),
+    /// By a factor of H₀: γ = 0.
+    Factor(System),
+    /// Not at all.
+    None,
+}
+
+pub(super) struct Solver<'s, 'a> {
+    shards: &'s mut Shards<'a>,
+    params: BaUbaucParams,
+    newton: Newton,
+    bound: Bound,
+    n: f64,
+    w: Vec<f64>,
+    lambda: f64,
+    /// Σ h at λ.
+    curvature: f64,
+    /// What the last step promised, −½ ∇·p.
+    promised: f64,
+    /// The largest lower bound so far, and the least N·P with its w and λ.
+    dual: f64,
+    best: (f64, WarmStart),
+    trace: Vec<TracePoint>,
+}
+
+/// Where the solver stands.
+struct Status {
+    found: SoftEvaluation,
+    /// ∇.
+    gradient: Vec<f64>,
+    /// N·P.
+    objective: f64,
+    /// N·P − D is at most this.
+    distance: f64,
+}
+
+impl<'s, 'a> Solver<'s, 'a> {
+    pub(super) fn new(
+        shards: &'s mut Shards<'a>,
+        params: &BaUbaucParams,
+        warm: Option<WarmStart>,
+        moments: Option<&Moments>,
+    ) -> Result<Self> {
+        let n = shards.total.sum();
+        let bound = match moments {
+            _ if params.gamma > 0.0 => {
+                let diagonal = shards.square_diagonal(1.0)?;
+                let rounding = Rounding::new(diagonal.into_iter(), shards.rows);
+                Bound::Ridge(rounding.of_ridge(n * params.gamma))
+            }
+            Some(moments) => Bound::Factor(System::new(shards, params, Some(moments))?),
+            None => Bound::None,
+        };
+        // With all scores 0 the best λ is where both sides are equally heavy.
+        let at_zero = params.softness * (shards.total.neg / shards.total.pos).ln();
+        let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
+        shards.set_weights(&start.w);
+        Ok(Solver {
+            newton: Newton::cheapest(shards),
+            shards,
+            params: *params,
+            bound,
+            n,
+            w: start.w,
+            lambda: start.lambda,
+            curvature: 0.0,
+            promised: f64::INFINITY,
+            dual: f64::NEG_INFINITY,
+            best: (f64::INFINITY, WarmStart::of(Vec::new(), 0.0)),
+            trace: Vec::new(),
+        })
+    }
+
+    pub(super) fn run(mut self, progress: Option<Progress<'_>>) -> Result<(Fit, WarmStart)> {
+        let (mut nearest, mut idle) = (f64::INFINITY, 0);
+        let proves = match &self.bound {
+            Bound::Ridge(_) => true,
+            Bound::Factor(system) => system.proves(&self.params),
+            Bound::None => false,
+        };
+        let start = self
+            .shards
+            .soft_at(0.0, self.lambda, self.params.softness)?;
+        self.balance(start)?;
+        let mut newton = 0;
+        let stop = loop {
+            let point = self.evaluate(proves)?;
+            let trace = self.record(&point, newton, proves);
+            if let Some(progress) = progress {
+                progress(&trace);
+            }
+            let enough = self.params.tolerance * point.objective.abs();
+            if point.distance <= enough {
+                break if proves {
+                    Stop::Converged
+                } else {
+                    Stop::Unproved
+                };
+            }
+            if newton >= self.params.max_newton {
+                break Stop::MaxNewton;
+            }
+            idle = if point.distance < 0.9 * nearest { 0 } else { idle + 1 };
+            nearest = nearest.min(point.distance);
+            if idle > IDLE || !self.step(&point, enough)? {
+                break Stop::Stalled;
+            }
+            newton += 1;
+        };
+        self.finish(stop, newton)
+    }
+
+    /// The best λ for the current z, from a point near it.
+    fn balance(&mut self, mut at: SoftPoint) -> Result<()> {
+        let softness = self.params.softness;
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut stride = softness.max(f64::MIN_POSITIVE);
+        for _ in 0..MAX_LAMBDA {
+            // The slope rises with λ.
+            match at.slope > 0.0 {
+                true => high = at.lambda,
+                false => low = at.lambda,
+            }
+            let step = -at.slope / at.curvature;
+            let mut next = at.lambda + step;
+            if !(next > low && next < high) {
+                if at.slope == 0.0 || next == at.lambda {
+                    next = at.lambda;
+                } else if low.is_finite() && high.is_finite() {
+                    next = 0.5 * (low + high);
+                } else {
+                    stride *= 4.0;
+                    next = at.lambda - stride.copysign(at.slope);
+                }
+            } else if step.abs() <= LAMBDA_NEAR * softness {
+                (self.lambda, self.curvature) = (next, at.curvature);
+                return Ok(());
+            }
+            if next == at.lambda || step.abs() <= LAMBDA * softness {
+                break;
+            }
+            at = self.shards.soft_at(0.0, next, softness)?;
+        }
+        (self.lambda, self.curvature) = (at.lambda, at.curvature);
+        Ok(())
+    }
+
+    fn evaluate(&mut self, proves: bool) -> Result<Status> {
+        let BaUbaucParams {
+            beta,
+            gamma,
+            softness,
+            intercept,
+            ..
+        } = self.params;
+        let found = self
+            .shards
+            .evaluate_soft(self.lambda, softness, beta, intercept)?;
+        let ridge = self.n * gamma;
+        let mut gradient = found.gradient.clone();
+        add_to(ridge, &self.w, &mut gradient);
+        let square = dot(&self.w, &self.w);
+        let objective = found.value + 0.5 * (beta * found.squares + ridge * square);
+        if !objective.is_finite() {
+            let what = "the objective is not finite; scale the features";
+            return Err(Error::Numerical { what });
+        }
+        let heavier = found.up.max(found.down).max(f64::MIN_POSITIVE);
+        let imbalance = 4.0 * found.value * (found.up - found.down).abs() / heavier;
+        let forces = beta * found.squares.sqrt() + found.multipliers;
+        let distance = match &self.bound {
+            Bound::Ridge(rounding) => {
+                let inner = dot(&gradient, &gradient) / (2.0 * ridge);
+                rounding.of_forces(inner, forces, &self.w)
+            }
+            Bound::Factor(system) if proves => {
+                let (_, inner) = system.distance(&gradient, ridge);
+                let forces = forces / beta.sqrt();
+                system.rounding().of_forces(inner, forces, &self.w)
+            }
+            Bound::Factor(_) | Bound::None => self.promised,
+        };
+        Ok(Status {
+            found,
+            gradient,
+            objective,
+            distance: distance + imbalance,
+        })
+    }
+
+    fn record(&mut self, point: &Status, newton: usize, proves: bool) -> TracePoint {
+        if proves {
+            self.dual = self.dual.max(point.objective - point.distance);
+        }
+        if point.objective < self.best.0 {
+            let here = WarmStart::of(self.w.clone(), self.lambda);
+            self.best = (point.objective, here);
+        }
+        let gap = relative(point.distance, point.objective);
+        let trace = TracePoint {
+            newton,
+            objective: point.objective / self.n,
+            gap: (proves && gap.is_finite()).then_some(gap),
+            active: 0,
+        };
+        self.trace.push(trace);
+        trace
+    }
+
+    /// One Newton step; `false` if rounding leaves nothing to gain. `enough` is the distance that ends the search.
+    fn step(&mut self, point: &Status, enough: f64) -> Result<bool> {
+        let BaUbaucParams {
+            beta,
+            gamma,
+            intercept,
+            ..
+        } = self.params;
+        let ridge = self.n * gamma;
+        let matrix = self
+            .shards
+            .soft_matrix(beta, self.curvature, intercept)?;
+        let p = self
+            .newton
+            .direction(self.shards, &matrix, &point.gradient, ridge, enough)?;
+        let slope = dot(&point.gradient, &p);
+        if slope.is_nan() || slope >= 0.0 {
+            return Ok(false);
+        }
+        self.promised = -0.5 * slope;
+        self.shards.set_direction(&p);
+        let b = point.found.intercept;
+        let line = self.shards.soft_line(b, self.curvature, intercept)?;
+        let Some((t, at)) = self.line_search(point, &p, slope, &line)? else {
+            return Ok(false);
+        };
+        self.shards.advance(t);
+        add_to(t, &p, &mut self.w);
+        self.balance(at)?;
+        Ok(true)
+    }
+
+    /// t at which P has descended, and the loss there.
+    fn line_search(
+        &mut self,
+        point: &Status,
+        p: &[f64],
+        slope: f64,
+        line: &SoftLine,
+    ) -> Result<Option<(f64, SoftPoint)>> {
+        let BaUbaucParams {
+            beta,
+            gamma,
+            softness,
+            ..
+        } = self.params;
+        let ridge = self.n * gamma;
+        // What is quadratic along p.
+        let [square_slope, square_curvature] = line.squares;
+        let first = beta * square_slope + ridge * dot(&self.w, p);
+        let second = beta * square_curvature + ridge * dot(p, p);
+        let noise = ROUNDING * point.objective.abs();
+        let mut t = 1.0;
+        for _ in 0..MAX_HALVINGS {
+            let lambda = self.lambda + t * line.lambda;
+            let at = self.shards.soft_at(t, lambda, softness)?;
+            let change = at.value - point.found.value + t * first + 0.5 * t * t * second;
+            if change <= DESCENT * t * slope + noise {
+                return Ok(Some((t, at)));
+            }
+            // The least of the parabola through both, or less than half of t.
+            let parabola = -0.5 * slope * t * t / (change - slope * t);
+            t = match parabola.is_finite() {
+                true => parabola.clamp(0.1 * t, 0.5 * t),
+                false => 0.1 * t,
+            };
+        }
+        Ok(None)
+    }
+
+    /// The exact P at the final weights, and what was proved of it.
+    fn finish(mut self, stop: Stop, newton: usize) -> Result<(Fit, WarmStart)> {
+        let BaUbaucParams {
+            beta,
+            gamma,
+            softness,
+            intercept,
+            tolerance,
+            ..
+        } = self.params;
+        let converged = matches!(stop, Stop::Converged | Stop::Unproved);
+        if !converged && !self.best.1.w.is_empty() {
+            WarmStart {
+                w: self.w,
+                lambda: self.lambda,
+            } = std::mem::replace(&mut self.best.1, WarmStart::of(Vec::new(), 0.0));
+        }
+        // Scores were updated step by step, and those of rows of weight 0 not at all.
+        self.shards.set_weights(&self.w);
+        let at = self.shards.soft_at(0.0, self.lambda, softness)?;
+        let (mut b, squares) = match beta > 0.0 {
+            true => self.shards.residuals(intercept)?,
+            false => (-self.lambda, 0.0),
+        };
+        let (_, tied) = self.shards.hinge_and_near(self.lambda, TIED)?;
+        let norm = dot(&self.w, &self.w);
+        let objective = (at.value + beta / 2.0 * squares) / self.n + gamma / 2.0 * norm;
+        let bound = self.dual / self.n;
+        let false_bound = bound > objective + tolerance * objective.abs();
+        let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
+        let raw = self.shards.raw(&self.w);
+        let offset = self.shards.offset(&raw);
+        let mut scores = self.shards.scores()?;
+        scores.iter_mut().for_each(|z| *z += offset);
+        let lambda = self.lambda + offset;
+        b -= offset;
+        let fit = Fit {
+            weights: raw,
+            intercept: b,
+            lambda: [lambda; 2],
+            objective,
+            dual,
+            gap: dual.map(|dual| relative(objective - dual, objective)),
+            tied,
+            newton,
+            stop: match stop {
+                Stop::Converged if dual.is_none() => Stop::Unproved,
+                stop => stop,
+            },
+            scores,
+            trace: self.trace,
+        };
+        Ok((fit, WarmStart::of(self.w, self.lambda)))
+    }
+}
