@@ -37,13 +37,7 @@ impl Gram {
             return;
         }
         match row.row {
-            Row::Dense(_) => {
-                self.pending.extend(row.entries().map(|(_, x)| x));
-                self.factors.push(a);
-                if self.factors.len() == Self::TOGETHER {
-                    self.flush();
-                }
-            }
+            Row::Dense(_) => self.add_dense(a, row.entries().map(|(_, x)| x)),
             Row::Sparse(..) => row.with_values(|row| {
                 if let Row::Sparse(indices, values) = row {
                     self.add_sparse(a, indices, values);
@@ -52,7 +46,17 @@ impl Gram {
         }
     }
 
-    fn add_sparse(&mut self, a: f64, indices: &[u32], values: &[f64]) {
+    /// A row of d numbers.
+    pub(super) fn add_dense(&mut self, a: f64, values: impl Iterator<Item = f64>) {
+        self.pending.extend(values);
+        self.factors.push(a);
+        if self.factors.len() == Self::TOGETHER {
+            self.flush();
+        }
+    }
+
+    /// A row of few numbers, by ascending index.
+    pub(super) fn add_sparse(&mut self, a: f64, indices: &[u32], values: &[f64]) {
         for (at, (&j, &x)) in indices.iter().zip(values).enumerate() {
             let start = j as usize * self.d;
             let row = &mut self.matrix[start..=start + j as usize];

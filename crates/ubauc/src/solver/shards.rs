@@ -19,7 +19,7 @@ mod squares;
 use std::borrow::Cow;
 
 pub(crate) use local::Local;
-pub use message::{Command, Over, Query, Round, answers_from_bytes, answers_to_bytes};
+pub use message::{Block, Command, Over, Query, Round, answers_from_bytes, answers_to_bytes};
 pub(crate) use select::End;
 pub use shard::Shard;
 pub(crate) use soft::{SoftEvaluation, SoftLine, SoftMatrix, SoftPoint};

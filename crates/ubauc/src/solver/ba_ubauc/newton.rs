@@ -16,7 +16,7 @@ use super::BaUbaucParams;
 use super::exact::Status;
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
-use crate::solver::conjugate_gradients::{Enough, conjugate_gradients};
+use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients};
 use crate::solver::shards::{Evaluation, Moments, Shards};
 use crate::{Error, Result};
 
@@ -357,7 +357,8 @@ impl Factored {
             add_to(1.0, &self.times(p), &mut product);
             Ok(product)
         };
-        conjugate_gradients(&right, Enough::Gain(FORCING), precondition, product)
+        let enough = Enough::Gain(FORCING);
+        Ok(conjugate_gradients(&right, enough, MAX_ROUNDS, precondition, product)?.x)
     }
 
     fn woodbury(&self, shards: &mut Shards<'_>, gradient: &[f64], sigma: f64) -> Result<Vec<f64>> {
@@ -413,7 +414,8 @@ fn all_rows(
         add_to(ridge, p, &mut product);
         Ok(product)
     };
-    conjugate_gradients(right, enough, |r| preconditioner.apply(r), product)
+    let precondition = |r: &[f64]| preconditioner.apply(r);
+    Ok(conjugate_gradients(right, enough, MAX_ROUNDS, precondition, product)?.x)
 }
 
 /// (D + σX̃_AᵀX̃_A)⁻¹ with D the diagonal of H₀: the stiff part exactly, by Woodbury over the active rows,

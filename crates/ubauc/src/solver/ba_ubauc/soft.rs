@@ -11,8 +11,8 @@
 //! M = NγI + βX̃ᵀVX̃ + Xᵀdiag(h)X − (Xᵀh)(Xᵀh)ᵀ/Σh
 //! ```
 //!
-//! (X̃ less its V-weighted mean where there is an intercept b). A step solves M p = −∇ by a factor or by conjugate
-//! gradients (`system.rs`), moves λ along by (h·Xp)/Σh, and is halved until P descends; then λ is made exact again by
+//! (X̃ less its V-weighted mean where there is an intercept b). A step solves M p = −∇ by conjugate gradients
+//! (`system.rs`), moves λ along by (h·Xp)/Σh, and is halved until P descends; then λ is made exact again by
 //! Newton's method in one dimension.
 //!
 //! **Certificate.** u is the gradient of the loss at z: −y_i u_i ∈ [0, a_i], Σ u_i = 0, and Fenchel's inequality is an
@@ -35,7 +35,7 @@ use crate::data::rows::{add_to, dot};
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
 use crate::solver::threshold::TIED;
 use crate::{Error, Result};
-use system::Newton;
+use system::{Newton, Problem};
 
 /// A step is accepted at this share of the descent that the slope promises (Armijo) …
 const DESCENT: f64 = 1e-4;
@@ -85,8 +85,6 @@ pub(super) struct Solver<'s, 'a> {
     n: f64,
     w: Vec<f64>,
     lambda: f64,
-    /// Σ h at λ.
-    curvature: f64,
     /// What the last step promised, −½ ∇·p.
     promised: f64,
     /// The largest lower bound so far, and the least N·P with its w and λ.
@@ -128,14 +126,13 @@ impl<'s, 'a> Solver<'s, 'a> {
         let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
         shards.set_weights(&start.w);
         Ok(Solver {
-            newton: Newton::cheapest(shards),
+            newton: Newton::new(shards),
             shards,
             params: *params,
             bound,
             n,
             w: start.w,
             lambda: start.lambda,
-            curvature: 0.0,
             promised: f64::INFINITY,
             dual: f64::NEG_INFINITY,
             best: (f64::INFINITY, WarmStart::of(Vec::new(), 0.0)),
@@ -205,7 +202,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                     next = at.lambda - stride.copysign(at.slope);
                 }
             } else if step.abs() <= LAMBDA_NEAR * softness {
-                (self.lambda, self.curvature) = (next, at.curvature);
+                self.lambda = next;
                 return Ok(());
             }
             if next == at.lambda || step.abs() <= LAMBDA * softness {
@@ -213,7 +210,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
             at = self.shards.soft_at(0.0, next, softness)?;
         }
-        (self.lambda, self.curvature) = (at.lambda, at.curvature);
+        self.lambda = at.lambda;
         Ok(())
     }
 
@@ -288,12 +285,15 @@ impl<'s, 'a> Solver<'s, 'a> {
             ..
         } = self.params;
         let ridge = self.n * gamma;
-        let matrix = self
-            .shards
-            .soft_matrix(beta, self.curvature, intercept)?;
-        let p = self
-            .newton
-            .direction(self.shards, &matrix, &point.gradient, ridge, enough)?;
+        let curvature = &point.found.curvature;
+        let matrix = self.shards.soft_matrix(beta, curvature, intercept)?;
+        let problem = Problem {
+            matrix: &matrix,
+            gradient: &point.gradient,
+            ridge,
+            enough,
+        };
+        let p = self.newton.direction(self.shards, &problem)?;
         let slope = dot(&point.gradient, &p);
         if slope.is_nan() || slope >= 0.0 {
             return Ok(false);
@@ -301,7 +301,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         self.promised = -0.5 * slope;
         self.shards.set_direction(&p);
         let b = point.found.intercept;
-        let line = self.shards.soft_line(b, self.curvature, intercept)?;
+        let line = self.shards.soft_line(b, curvature.1, intercept)?;
         let Some((t, at)) = self.line_search(point, &p, slope, &line)? else {
             return Ok(false);
         };

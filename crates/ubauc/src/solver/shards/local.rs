@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::message::{Over, Query, Round};
-use super::shard::Shard;
+use super::message::{Block, Over, Query, Round};
+use super::shard::{BlockSums, Shard};
 use super::{Source, add_all};
 use crate::Result;
 use crate::data::dataset::Dataset;
@@ -51,14 +51,37 @@ impl<'a> Local<'a> {
         self.shards.par_iter_mut().map(run).collect()
     }
 
+    /// The sums of a block, each group of shards with a matrix of its own.
+    fn block(&self, block: &Block) -> Vec<f64> {
+        let (rows, d) = (self.rows, self.rows.cols());
+        let columns = block.len(d);
+        let worth = (rows.stored() * 3 / 2).checked_div(columns * columns);
+        let parts: Vec<Vec<f64>> = self
+            .groups(worth.unwrap_or(0))
+            .map(|shards| {
+                let mut sums = BlockSums::new(columns);
+                for shard in shards {
+                    shard.add_block(rows, block, &mut sums);
+                }
+                let mut part = Vec::new();
+                sums.write(&mut part);
+                part
+            })
+            .collect();
+        add_all(parts)
+    }
+
+    /// Groups of shards, as many as the rows are worth.
+    fn groups(&self, worth: usize) -> rayon::slice::Chunks<'_, Shard> {
+        let groups = worth.clamp(1, MAX_GRAMS).min(self.shards.len());
+        self.shards.par_chunks(self.shards.len().div_ceil(groups))
+    }
+
     /// A sum of matrices. Groups of shards have one each, as many as the rows are worth.
     fn gram(&self, over: Over) -> Vec<f64> {
         let (rows, d) = (self.rows, self.rows.cols());
-        let groups = self.worth(over).clamp(1, MAX_GRAMS).min(self.shards.len());
-        let size = self.shards.len().div_ceil(groups);
         let parts: Vec<Vec<f64>> = self
-            .shards
-            .par_chunks(size)
+            .groups(self.worth(over))
             .map(|shards| {
                 let mut gram = Gram::new(d);
                 shards
@@ -96,6 +119,10 @@ impl Source for Local<'_> {
             let mut answers = add_all(self.each(round, before)?);
             answers.extend(self.gram(*over));
             return Ok(answers);
+        }
+        if let [Query::BlockGram(block)] = round.queries.as_slice() {
+            self.each(round, &[])?;
+            return Ok(self.block(block));
         }
         Ok(add_all(self.each(round, &round.queries)?))
     }

@@ -83,6 +83,26 @@ pub enum Over {
     Product,
 }
 
+/// Some columns of some rows, for a preconditioner. Along Σ v_i, which grows row by row, the row at every multiple of
+/// `stride` is taken and stands for a weight of `stride`, a heavier one for its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// Ascending; all columns if empty.
+    pub columns: Vec<u32>,
+    /// 0 for all rows.
+    pub stride: f64,
+}
+
+impl Block {
+    /// How many columns it has, of d.
+    pub(super) fn len(&self, d: usize) -> usize {
+        match self.columns.is_empty() {
+            true => d,
+            false => self.columns.len(),
+        }
+    }
+}
+
 /// Asks a shard for numbers. Most answers are sums, to be added over the shards; those of [`Query::Ranges`],
 /// [`Query::Between`], [`Query::Below`], [`Query::ActiveRows`], [`Query::Scores`] and [`Query::Weights`] are not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,9 +152,12 @@ pub enum Query {
         /// κ > 0.
         softness: f64,
     },
-    /// After [`Command::SetSoft`]: Σ s_i φ, Σ [u_i]₊, Σ [−u_i]₊, Σ u_i²/V_i.
+    /// After [`Command::SetSoft`]: Σ s_i φ, Σ h_i, Σ [u_i]₊, Σ [−u_i]₊, Σ u_i²/V_i.
     SoftMultipliers,
-    /// After [`Command::SetSoft`]: Σ (u_i + βV_i(z_i + b − y_i)) x_i.
+    /// After [`Command::PrepareSoftProduct`], over the rows of a block: Σ V_i, Σ h_i, Σ V_i x_i, Σ h_i x_i and
+    /// Σ v_i x_i x_iᵀ, lower triangle packed, of its columns.
+    BlockGram(Block),
+    /// After [`Command::SetSoft`]: Σ (u_i + βV_i(z_i + b − y_i)) x_i, and Σ h_i x_i.
     SoftGradient {
         /// β.
         beta: f64,
@@ -211,7 +234,12 @@ impl Query {
         use Query as Q;
         Some(match self {
             Q::Totals => 7,
-            Q::Stored | Q::Sum(_) | Q::Diagonal(_) | Q::Target | Q::Gradient(_) | Q::SoftGradient { .. } => d,
+            Q::Stored | Q::Sum(_) | Q::Diagonal(_) | Q::Target | Q::Gradient(_) => d,
+            Q::SoftGradient { .. } => 2 * d,
+            Q::BlockGram(block) => {
+                let b = block.len(d);
+                2 + 2 * b + b * (b + 1) / 2
+            }
             Q::Gram(_) => d * (d + 1) / 2,
             Q::Balance { slope, lambdas, .. } => lambdas.len() * if *slope { 4 } else { 3 },
             Q::Candidates => 4 + d,
@@ -220,7 +248,7 @@ impl Query {
             | Q::Along(_)
             | Q::Soft { .. }
             | Q::SoftAlong(_) => 3,
-            Q::SoftMultipliers => 4,
+            Q::SoftMultipliers => 5,
             Q::ActiveProduct(_) => d + 1,
             Q::Product(_) => d + 2,
             Q::Hinge(_) | Q::Near { .. } | Q::Below(_) => 1,
@@ -236,6 +264,11 @@ impl Query {
         use Query as Q;
         match self {
             Q::ActiveProduct(p) | Q::Product(p) => p.len() == d,
+            Q::BlockGram(Block { columns, stride }) => {
+                *stride >= 0.0
+                    && columns.is_sorted_by(|a, b| a < b)
+                    && columns.last().is_none_or(|j| (*j as usize) < d)
+            }
             Q::Scale(Pass::Means { weights, units }) => {
                 [weights, units].iter().all(|x| x.len() == d)
             }
@@ -300,7 +333,7 @@ impl Round {
     pub fn asks_for_matrix(&self) -> bool {
         self.queries
             .iter()
-            .any(|query| matches!(query, Query::Gram(_)))
+            .any(|query| matches!(query, Query::Gram(_) | Query::BlockGram(_)))
     }
 }
 

@@ -19,6 +19,7 @@ mod soft;
 use std::ops::Range;
 
 use super::message::{Query, Round};
+pub(super) use soft::BlockSums;
 use crate::Result;
 use crate::data::rows::{Row, Rows};
 use crate::solver::centred::{Centred, CentredRow};
@@ -150,6 +151,11 @@ impl Shard {
             Q::SoftMultipliers => out.extend(self.soft_multipliers()),
             Q::SoftGradient { beta, intercept } => {
                 self.soft_gradient(rows, *beta, *intercept, out);
+            }
+            Q::BlockGram(block) => {
+                let mut sums = BlockSums::new(block.len(self.cols));
+                self.add_block(rows, block, &mut sums);
+                sums.write(out);
             }
             Q::SoftAlong(b) => out.extend(self.soft_along(*b)),
             Q::Hinge(lambda) => out.push(self.hinge_at(*lambda)),

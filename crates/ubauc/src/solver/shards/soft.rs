@@ -1,6 +1,6 @@
 //! The soft loss over the rows: its sums along a line, its gradient, and products with its Hessian.
 
-use super::{Command, Over, Query, Shards};
+use super::{Block, Command, Over, Query, Shards};
 use crate::Result;
 use crate::data::rows::add_to;
 use crate::solver::gram::{rank_one, unpacked};
@@ -28,6 +28,8 @@ pub(crate) struct SoftEvaluation {
     pub(crate) squares: f64,
     /// Xᵀu + βXᵀV(z + b − y).
     pub(crate) gradient: Vec<f64>,
+    /// Xᵀh and Σ h.
+    pub(crate) curvature: (Vec<f64>, f64),
 }
 
 /// What changes along z + t dz.
@@ -41,8 +43,10 @@ pub(crate) struct SoftLine {
 /// βXᵀVX + Xᵀdiag(h)X, each part less that of its mean.
 pub(crate) struct SoftMatrix {
     beta: f64,
-    /// XᵀV1 and Σ V, with an intercept.
-    squares: Option<(Vec<f64>, f64)>,
+    /// Σ V.
+    square_weight: f64,
+    /// XᵀV1, with an intercept.
+    squares: Option<Vec<f64>>,
     /// Xᵀh and Σ h.
     curvature: (Vec<f64>, f64),
 }
@@ -80,9 +84,11 @@ impl Shards<'_> {
         self.residual = b;
         let gradient = Query::SoftGradient { beta, intercept: b };
         let mut answers = self.sum(vec![Query::SoftMultipliers, gradient])?;
-        let [value, up, down, multipliers] = answers.array()?;
+        let [value, total, up, down, multipliers] = answers.array()?;
         let mut gradient = answers.next().to_vec();
+        let mut curvature = gradient.split_off(self.cols);
         self.divide(&mut gradient);
+        self.divide(&mut curvature);
         Ok(SoftEvaluation {
             value,
             up,
@@ -91,6 +97,7 @@ impl Shards<'_> {
             intercept: b,
             squares,
             gradient,
+            curvature: (curvature, total),
         })
     }
 
@@ -111,28 +118,27 @@ impl Shards<'_> {
         })
     }
 
-    /// The Hessian at the point last evaluated, for products; `curvature` is Σ h.
+    /// The Hessian at the point last evaluated, for products; `curvature` is Xᵀh and Σ h.
     pub(crate) fn soft_matrix(
         &mut self,
         beta: f64,
-        curvature: f64,
+        curvature: &(Vec<f64>, f64),
         intercept: bool,
     ) -> Result<SoftMatrix> {
         let squares = match intercept && beta > 0.0 {
             true => {
                 let mut sum = self.square_sum()?;
                 self.divide(&mut sum);
-                Some((sum, self.square_weight()))
+                Some(sum)
             }
             false => None,
         };
         self.enqueue(Command::PrepareSoftProduct { beta });
-        let mut sum = self.sum_one(Query::Sum(Over::Curvature))?;
-        self.divide(&mut sum);
         Ok(SoftMatrix {
             beta,
+            square_weight: self.square_weight(),
             squares,
-            curvature: (sum, curvature),
+            curvature: curvature.clone(),
         })
     }
 
@@ -158,22 +164,47 @@ impl Shards<'_> {
         Ok(diagonal)
     }
 
-    /// All of it, lower triangle.
-    pub(crate) fn soft_gram(&mut self, matrix: &SoftMatrix) -> Result<Vec<f64>> {
-        let packed = self.sum_one(Query::Gram(Over::Product))?;
-        let mut gram = unpacked(&packed, self.cols);
-        self.divide_matrix(&mut gram);
-        for (sum, weight, factor) in matrix.means() {
-            rank_one(-factor / weight, sum, &mut gram);
+    /// Some columns of it, of a sample of the rows: lower triangle.
+    pub(crate) fn soft_block(&mut self, matrix: &SoftMatrix, block: &Block) -> Result<Vec<f64>> {
+        let b = block.len(self.cols);
+        let divisors = self.divisors.as_deref().map(|divisors| match block.columns.len() {
+            0 => divisors.to_vec(),
+            _ => block.columns.iter().map(|&j| divisors[j as usize]).collect(),
+        });
+        let answer = self.sum_one(Query::BlockGram(block.clone()))?;
+        let (weights, rest) = answer.split_at(2);
+        let (of_squares, rest) = rest.split_at(b);
+        let (of_curvature, packed) = rest.split_at(b);
+        let mut gram = unpacked(packed, b);
+        let mut take = |weight: f64, factor: f64, sum: &[f64]| {
+            if weight > 0.0 {
+                rank_one(-factor / weight, sum, &mut gram);
+            }
+        };
+        if matrix.squares.is_some() {
+            take(weights[0], matrix.beta, of_squares);
+        }
+        take(weights[1], 1.0, of_curvature);
+        if let Some(divisors) = divisors {
+            for (j, row) in gram.chunks_exact_mut(b.max(1)).enumerate() {
+                let columns = row[..=j].iter_mut().zip(&divisors);
+                columns.for_each(|(x, by)| *x /= divisors[j] * by);
+            }
         }
         Ok(gram)
     }
 }
 
 impl SoftMatrix {
+    /// Σ v_i.
+    pub(crate) fn weight(&self) -> f64 {
+        self.beta * self.square_weight + self.curvature.1
+    }
+
     /// Σ a x, Σ a and the factor of each part.
     fn means(&self) -> impl Iterator<Item = (&Vec<f64>, f64, f64)> {
-        let squares = self.squares.iter().map(|(sum, n)| (sum, *n, self.beta));
+        let n = self.square_weight;
+        let squares = self.squares.iter().map(move |sum| (sum, n, self.beta));
         let (sum, n) = &self.curvature;
         squares
             .chain([(sum, *n, 1.0)])
@@ -182,8 +213,8 @@ impl SoftMatrix {
 
     /// `square` and `other` are Σ V x·p and Σ h x·p.
     fn take_means(&self, square: f64, other: f64, product: &mut [f64]) {
-        if let Some((sum, weight)) = &self.squares {
-            add_to(-self.beta * square / weight, sum, product);
+        if let Some(sum) = &self.squares {
+            add_to(-self.beta * square / self.square_weight, sum, product);
         }
         let (sum, weight) = &self.curvature;
         if *weight > 0.0 {

@@ -1,77 +1,219 @@
-//! The Newton system M p = −∇ of the soft bound, by a factor or by conjugate gradients.
+//! The Newton system M p = −∇ of the soft bound, by conjugate gradients.
+//!
+//! The preconditioner is the diagonal of M or, where that is not good enough, the diagonal with a block in it: the columns
+//! with the largest entries, all of them where they are not too many, factored by Cholesky. The block is summed over a
+//! sample of the rows, which is near enough, and kept from step to step. It costs as much as some products with M: it is
+//! made, or made again, when conjugate gradients have spent as much without an end, so that all in all no more than
+//! twice the cheaper way is spent. With all columns and all rows it is M itself, and one round solves the system.
 
 use crate::Result;
-use crate::data::rows::{add_to, dot};
+use crate::data::rows::add_to;
 use crate::solver::cholesky::Cholesky;
-use crate::solver::conjugate_gradients::{Enough, conjugate_gradients};
-use crate::solver::shards::{Shards, SoftMatrix};
+use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients};
+use crate::solver::shards::{Block, Shards, SoftMatrix};
 
-/// Products that a Newton step is taken to need, when the ways are compared.
-const TYPICAL_PRODUCTS: f64 = 40.0;
-/// Larger systems are never factored: 128 MB.
-const MAX_FACTORED: f64 = 4096.0;
-/// The residual that a step may leave, as a share of the gradient.
+/// The residual that a step may leave, as a share of the gradient, in the norm of the preconditioner.
 const FORCING: f64 = 0.1;
+/// Products that factoring the block may cost where it cannot have all columns.
+const WORTH: f64 = 20.0;
+/// All columns are taken up to this number, whatever they cost; of remote rows this many at most.
+const MIN_BLOCK: usize = 256;
+const MAX_BLOCK: usize = 1500;
+const MAX_REMOTE_BLOCK: usize = 400;
+/// Rows of the sample for each column of the block.
+const SAMPLE: usize = 5;
+/// With a block that costs no more products than this it is made before anything is tried.
+const CHEAP: f64 = 8.0;
 
-/// How M p = −∇ is solved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Newton {
-    Factor,
-    ConjugateGradients,
+/// How M p = −∇ is solved, kept from step to step.
+pub(super) struct Newton {
+    /// Columns of the block.
+    size: usize,
+    /// Rows of the sample that the block is summed over; none for all of them.
+    sample: Option<usize>,
+    /// What the block costs, in products with M.
+    cost: f64,
+    preconditioner: Option<Preconditioner>,
+    /// Rounds made with this block.
+    spent: usize,
+}
+
+struct Preconditioner {
+    /// 1 over the diagonal of M, for columns outside of the block.
+    inverse: Vec<f64>,
+    block: Option<(Vec<u32>, Cholesky)>,
+}
+
+/// One system.
+pub(super) struct Problem<'p> {
+    pub(super) matrix: &'p SoftMatrix,
+    pub(super) gradient: &'p [f64],
+    /// Nγ.
+    pub(super) ridge: f64,
+    /// N·P − D that ends the search.
+    pub(super) enough: f64,
 }
 
 impl Newton {
-    /// By the multiplications of one step.
-    pub(super) fn cheapest(shards: &Shards<'_>) -> Newton {
-        let (d, n) = (shards.cols() as f64, shards.rows as f64);
-        let stored = shards.stored() as f64;
-        let factor = stored * stored / n / 2.0 + d * d * d / 3.0;
-        let products = TYPICAL_PRODUCTS * 2.0 * stored;
-        match factor <= products && d <= MAX_FACTORED {
-            true => Newton::Factor,
-            false => Newton::ConjugateGradients,
+    pub(super) fn new(shards: &Shards<'_>) -> Newton {
+        let (d, rows) = (shards.cols(), shards.rows.max(1));
+        let product = 2.0 * shards.stored().max(1) as f64;
+        let affordable = (3.0 * WORTH * product).cbrt() as usize;
+        let most = match shards.is_remote() {
+            true => MAX_REMOTE_BLOCK,
+            false => MAX_BLOCK,
+        };
+        let size = d.min(affordable.max(MIN_BLOCK)).min(most);
+        // Of a row the entries in the block, at most.
+        let of_row = (shards.stored() as f64 / rows as f64).min(size as f64);
+        let gram = |rows: usize| rows as f64 * of_row * of_row / 2.0;
+        let few = (SAMPLE * size).min(rows);
+        // Columns of many are heavy in few rows: a sample would miss those.
+        let all = size < d || gram(rows) <= 4.0 * product || 2 * few > rows;
+        let sample = if all { None } else { Some(few) };
+        let factor = (size as f64).powi(3) / 3.0;
+        Newton {
+            size,
+            sample,
+            cost: (gram(sample.unwrap_or(rows)) + factor) / product + 1.0,
+            preconditioner: None,
+            spent: 0,
         }
     }
 
-    /// p, so well that the gradient after the step is about `FORCING` of this one or, where that is more, what ends
+    /// p, so well that the gradient after the step is about [`FORCING`] of this one or, where that is more, what ends
     /// the search: ‖∇‖² = 2Nγ · `enough`.
     pub(super) fn direction(
-        self,
+        &mut self,
+        shards: &mut Shards<'_>,
+        problem: &Problem<'_>,
+    ) -> Result<Vec<f64>> {
+        let &Problem {
+            matrix,
+            gradient,
+            ridge,
+            enough,
+        } = problem;
+        let enough = Enough::Step {
+            residual: 0.1 * 2.0 * ridge * enough,
+            share: FORCING * FORCING,
+        };
+        let mut right: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut p = vec![0.0; right.len()];
+        let mut is_new = false;
+        if self.preconditioner.is_none() {
+            is_new = self.cost <= CHEAP;
+            self.prepare(shards, matrix, ridge, is_new)?;
+        }
+        loop {
+            let Some(preconditioner) = &self.preconditioner else {
+                return Ok(p);
+            };
+            // Nothing better than a block of this very matrix can be had.
+            let most = match is_new {
+                true => MAX_ROUNDS,
+                false => (self.cost.ceil() as usize).saturating_sub(self.spent).max(2),
+            };
+            let product = |p: &[f64]| {
+                let mut product = shards.soft_product(matrix, p)?;
+                add_to(ridge, p, &mut product);
+                Ok(product)
+            };
+            let found =
+                conjugate_gradients(&right, enough, most, |r| preconditioner.apply(r), product)?;
+            add_to(1.0, &found.x, &mut p);
+            right = found.residual;
+            self.spent += found.rounds;
+            if found.is_enough || found.rounds < most || is_new {
+                return Ok(p);
+            }
+            self.prepare(shards, matrix, ridge, true)?;
+            is_new = true;
+        }
+    }
+
+    fn prepare(
+        &mut self,
         shards: &mut Shards<'_>,
         matrix: &SoftMatrix,
-        gradient: &[f64],
         ridge: f64,
-        enough: f64,
-    ) -> Result<Vec<f64>> {
-        let mut right: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        if self == Newton::Factor {
-            let d = right.len();
-            let mut m = shards.soft_gram(matrix)?;
-            let largest = (0..d).map(|j| m[j * d + j]).fold(0.0, f64::max);
-            (0..d).for_each(|j| m[j * d + j] += ridge);
-            // Features that depend on each other, and no γ to tell them apart: any small ridge makes a direction.
-            let ridges = std::iter::once(0.0).chain((-13..=0).map(|k| largest * 10f64.powi(k)));
-            for more in ridges {
-                let mut a = m.clone();
-                (0..d).for_each(|j| a[j * d + j] += more);
-                if let Some(factor) = Cholesky::new(a, d) {
-                    factor.solve(&mut right);
-                    return Ok(right);
-                }
-            }
-        }
-        let mut inverse = shards.soft_diagonal(matrix)?;
-        for x in &mut inverse {
-            *x = 1.0 / (x.max(0.0) + ridge).max(f64::MIN_POSITIVE);
-        }
-        let precondition = |r: &[f64]| r.iter().zip(&inverse).map(|(r, i)| r * i).collect();
-        let product = |p: &[f64]| {
-            let mut product = shards.soft_product(matrix, p)?;
-            add_to(ridge, p, &mut product);
-            Ok(product)
+        with_block: bool,
+    ) -> Result<()> {
+        let d = shards.cols();
+        let all = self.size == d;
+        let exact = with_block && all && self.sample.is_none();
+        let diagonal = match exact {
+            true => Vec::new(),
+            false => shards.soft_diagonal(matrix)?,
         };
-        let left = FORCING * FORCING * dot(gradient, gradient);
-        let left = left.max(0.1 * 2.0 * ridge * enough);
-        conjugate_gradients(&right, Enough::Residual(left), precondition, product)
+        let columns = match all {
+            true => Vec::new(),
+            false => largest(&diagonal, self.size),
+        };
+        let block = match with_block && self.size > 0 {
+            true => {
+                let block = Block {
+                    columns,
+                    stride: self.sample.map_or(0.0, |rows| matrix.weight() / rows as f64),
+                };
+                let mut a = shards.soft_block(matrix, &block)?;
+                // A sample may miss most of a column, never more than that.
+                for (j, whole) in diagonal.iter().enumerate().filter(|_| all) {
+                    let entry = &mut a[j * self.size + j];
+                    *entry = entry.max(*whole);
+                }
+                (0..self.size).for_each(|j| a[j * self.size + j] += ridge);
+                factor(a, self.size).map(|factor| (block.columns, factor))
+            }
+            false => None,
+        };
+        let invert = |x: &f64| 1.0 / (x.max(0.0) + ridge).max(f64::MIN_POSITIVE);
+        let mut inverse: Vec<f64> = diagonal.iter().map(invert).collect();
+        if inverse.is_empty() && block.is_none() {
+            inverse = shards.soft_diagonal(matrix)?.iter().map(invert).collect();
+        }
+        self.preconditioner = Some(Preconditioner { inverse, block });
+        self.spent = 0;
+        Ok(())
+    }
+}
+
+/// The columns with the largest entries, ascending.
+fn largest(diagonal: &[f64], count: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..diagonal.len() as u32).collect();
+    order.sort_by(|&a, &b| diagonal[b as usize].total_cmp(&diagonal[a as usize]));
+    order.truncate(count);
+    order.sort_unstable();
+    order
+}
+
+/// With a ridge as small as it may be where features depend on each other, and no γ tells them apart.
+fn factor(a: Vec<f64>, d: usize) -> Option<Cholesky> {
+    let largest = (0..d).map(|j| a[j * d + j]).fold(0.0, f64::max);
+    let ridges = std::iter::once(0.0).chain((-13..=-4).map(|k| largest * 10f64.powi(k)));
+    ridges.into_iter().find_map(|more| {
+        let mut a = a.clone();
+        (0..d).for_each(|j| a[j * d + j] += more);
+        Cholesky::new(a, d)
+    })
+}
+
+impl Preconditioner {
+    fn apply(&self, r: &[f64]) -> Vec<f64> {
+        let Some((columns, factor)) = &self.block else {
+            return r.iter().zip(&self.inverse).map(|(r, i)| r * i).collect();
+        };
+        if columns.is_empty() {
+            let mut s = r.to_vec();
+            factor.solve(&mut s);
+            return s;
+        }
+        let mut s: Vec<f64> = r.iter().zip(&self.inverse).map(|(r, i)| r * i).collect();
+        let mut part: Vec<f64> = columns.iter().map(|&j| r[j as usize]).collect();
+        factor.solve(&mut part);
+        for (&j, x) in columns.iter().zip(part) {
+            s[j as usize] = x;
+        }
+        s
     }
 }

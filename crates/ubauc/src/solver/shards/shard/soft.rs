@@ -2,8 +2,44 @@
 
 use super::numbers::sums;
 use super::{Shard, square_weight, zeros};
-use crate::data::rows::Rows;
+use crate::data::rows::{Row, Rows};
 use crate::objective::loss::Loss;
+use crate::solver::gram::Gram;
+use crate::solver::shards::message::Block;
+
+/// No column of the block.
+const NOWHERE: u32 = u32::MAX;
+
+/// The answer to [`Query::BlockGram`](super::Query::BlockGram), as it is summed.
+pub(in crate::solver::shards) struct BlockSums {
+    /// Σ V_i and Σ h_i.
+    weights: [f64; 2],
+    /// Σ V_i x_i.
+    of_squares: Vec<f64>,
+    /// Σ h_i x_i.
+    of_curvature: Vec<f64>,
+    /// Σ v_i x_i x_iᵀ.
+    gram: Gram,
+}
+
+impl BlockSums {
+    /// Of this many columns.
+    pub(in crate::solver::shards) fn new(columns: usize) -> BlockSums {
+        BlockSums {
+            weights: [0.0; 2],
+            of_squares: vec![0.0; columns],
+            of_curvature: vec![0.0; columns],
+            gram: Gram::new(columns),
+        }
+    }
+
+    pub(in crate::solver::shards) fn write(self, out: &mut Vec<f64>) {
+        out.extend(self.weights);
+        out.extend(self.of_squares);
+        out.extend(self.of_curvature);
+        out.extend(self.gram.packed());
+    }
+}
 
 impl Shard {
     /// Keeps u, h and Σ s_i φ at λ.
@@ -50,25 +86,80 @@ impl Shard {
         }
     }
 
-    /// Σ s_i φ, Σ [u_i]₊, Σ [−u_i]₊, Σ u_i²/V_i.
-    pub(super) fn soft_multipliers(&self) -> [f64; 4] {
+    /// Σ s_i φ, Σ h_i, Σ [u_i]₊, Σ [−u_i]₊, Σ u_i²/V_i.
+    pub(super) fn soft_multipliers(&self) -> [f64; 5] {
         let factors = self.factors;
-        let [up, down, squares] = sums([&self.u, &self.signed, &self.signed], |u, signed, _| {
+        let numbers = [&self.u, &self.signed, &self.candidates].map(Vec::as_slice);
+        let [h, up, down, squares] = sums(numbers, |u, signed, h| {
             let weight = square_weight(factors, signed).max(f64::MIN_POSITIVE);
-            [u.max(0.0), (-u).max(0.0), u * u / weight]
+            [h, u.max(0.0), (-u).max(0.0), u * u / weight]
         });
-        [self.hinge, up, down, squares]
+        [self.hinge, h, up, down, squares]
     }
 
     pub(super) fn soft_gradient(&self, rows: &Rows, beta: f64, b: f64, out: &mut Vec<f64>) {
-        let sum = zeros(out, self.cols);
+        let (sum, curvature) = zeros(out, 2 * self.cols).split_at_mut(self.cols);
         let rows = self.centred(rows);
         for (k, i) in self.span.clone().enumerate() {
             let signed = self.signed[k];
             let weight = beta * square_weight(self.factors, signed);
             let pull = self.u[k] + weight * (self.z[k] + b - sign(signed));
-            if signed != 0.0 && pull != 0.0 {
-                rows.row(i).add_to(pull, sum);
+            if signed != 0.0 {
+                let row = rows.row(i);
+                row.add_to(pull, sum);
+                row.add_to(self.candidates[k], curvature);
+            }
+        }
+    }
+
+    /// The rows of a block, to its sums.
+    pub(in crate::solver::shards) fn add_block(
+        &self,
+        rows: &Rows,
+        block: &Block,
+        sums: &mut BlockSums,
+    ) {
+        let rows = self.centred(rows);
+        // Where each column is in the block.
+        let mut place = vec![NOWHERE; self.cols];
+        for (at, &j) in block.columns.iter().enumerate() {
+            place[j as usize] = at as u32;
+        }
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        let mut since = 0.0;
+        for (k, i) in self.span.clone().enumerate() {
+            let own = self.v[k];
+            since += own;
+            if own == 0.0 || since < block.stride {
+                continue;
+            }
+            since %= block.stride.max(f64::MIN_POSITIVE);
+            let v = own.max(block.stride);
+            let square = square_weight(self.factors, self.signed[k]) * (v / own);
+            let h = self.candidates[k] * (v / own);
+            let row = rows.row(i);
+            sums.weights[0] += square;
+            sums.weights[1] += h;
+            if block.columns.is_empty() {
+                row.add_to(square, &mut sums.of_squares);
+                row.add_to(h, &mut sums.of_curvature);
+                sums.gram.add(v, row);
+                continue;
+            }
+            indices.clear();
+            values.clear();
+            for (j, x) in row.entries() {
+                if place[j] != NOWHERE {
+                    indices.push(place[j]);
+                    values.push(x);
+                }
+            }
+            let part = Row::Sparse(&indices, &values);
+            part.add_to(square, &mut sums.of_squares);
+            part.add_to(h, &mut sums.of_curvature);
+            match row.row {
+                Row::Dense(_) => sums.gram.add_dense(v, values.iter().copied()),
+                Row::Sparse(..) => sums.gram.add_sparse(v, &indices, &values),
             }
         }
     }
