@@ -108,8 +108,7 @@ proptest! {
         prop_assert_eq!(got.p.is_some(), plain.p.is_some());
     }
 
-    /// Every group k times over, each copy a group of its own, is k times the data: up to the
-    /// factors c the variance is a k-th. In one group with its copies it stays what it is.
+    /// Copies of an example in its own group are nothing new: every P_g, Q_g, N⁺ and N⁻ is k-fold.
     #[test]
     fn copies_within_a_group_add_no_information((a, _, positive, groups) in grouped(40), k in 2..4_usize) {
         let repeated = |k: usize| -> (Vec<f64>, Vec<bool>, Vec<u32>) {
