@@ -94,7 +94,7 @@ def test_groups_by_definition(y, scores):
     alone = np.arange(len(y))
     found, plain = metrics.roc_auc_ci(y, scores, groups=alone), metrics.roc_auc_ci(y, scores)
     assert found.variance == pytest.approx(plain.variance, rel=1e-12)
-    with pytest.raises(ValueError, match="only one group has negative"):
+    with pytest.raises(ValueError, match="two groups have negative"):
         metrics.roc_auc_ci(y, scores, groups=np.where(y == 0, -1, alone))
     with pytest.raises(ValueError, match="not both"):
         metrics.roc_auc_ci(y, scores, groups=alone, sample_weight=alone)

@@ -41,7 +41,7 @@
 //! A variance between groups needs two: one group with positives, or with negatives, is refused.
 //!
 //! Obuchowski, Nonparametric analysis of clustered ROC curve data, Biometrics 53 (1997). Cost
-//! O(kN log N) for k scorers, and O(k²G) for their pairs.
+//! O(kN + N log N) for k scorers, and O(k²N) for their pairs.
 
 use super::auc::{Auc, interval};
 use super::delong::{Comparison, PairedTest, Placements, all_placements, compare_pairs};
@@ -132,7 +132,7 @@ impl Groups {
         for (class, name) in ["positive", "negative"].into_iter().enumerate() {
             if found.n_with(class) < 2 {
                 let what = format!(
-                    "only one group has {name} examples; a variance between groups needs two"
+                    "fewer than two groups have {name} examples, so there is no variance between groups"
                 );
                 return Err(Error::Classes { what });
             }

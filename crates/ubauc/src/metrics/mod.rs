@@ -9,7 +9,7 @@
 //! | [`weighted_auc`] | the same with a weight for each example | O(N) | O(N) |
 //! | [`clustered_auc`] | AUC of examples that come in groups, with Obuchowski's variance | O(N log N) | O(N) |
 //! | [`compare`], [`compare_many`] | whether scorers of the same examples differ (DeLong's paired test) | O(kN + k²N) | O(kN) |
-//! | [`clustered_compare`], [`clustered_compare_many`] | the same where examples come in groups | O(kN log N + k²N) | O(kN) |
+//! | [`clustered_compare`], [`clustered_compare_many`] | the same where examples come in groups | O(k²N + N log N) | O(kN) |
 //! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |

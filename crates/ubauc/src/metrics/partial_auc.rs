@@ -139,8 +139,7 @@ fn area(points: impl Iterator<Item = (u64, u64)>, n_x: u64, n_y: u64, width: f64
 /// The same for a curve of `steps` (dx, dy) from (0, 0), in units of the rectangle that they span.
 fn weighted_area(steps: impl Iterator<Item = (f64, f64)> + Clone, width: f64) -> f64 {
     // In the order of the walk below, which so ends exactly at the corner.
-    let w_x = Sum::of(steps.clone().map(|step| step.0));
-    let w_y = Sum::of(steps.clone().map(|step| step.1));
+    let (w_x, w_y) = Sum::of_pairs(steps.clone());
     let cut = width * w_x;
     let (mut x, mut y, mut twice) = (Sum::default(), Sum::default(), Sum::default());
     for (dx, dy) in steps {

@@ -51,8 +51,7 @@ impl WeightedAuc {
 /// Weights must be finite and not negative; a class must have some weight.
 pub fn weighted_auc(scores: &[f64], positive: &[bool], weights: &[f64]) -> Result<WeightedAuc> {
     let order = WeightedOrder::new(scores, positive, weights)?;
-    let w_pos = Sum::of(order.groups().map(|g| g.pos));
-    let w_neg = Sum::of(order.groups().map(|g| g.neg));
+    let (w_pos, w_neg) = Sum::of_pairs(order.groups().map(|g| (g.pos, g.neg)));
     let groups = || order.groups().scan(Passed::default(), Passed::next_group);
     // V of a group's positives and U of its negatives.
     let v = |g: &Placed| (g.below + 0.5 * g.group.neg) / w_neg;

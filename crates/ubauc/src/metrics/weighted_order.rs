@@ -167,7 +167,16 @@ impl Sum {
     pub(super) fn value(self) -> f64 {
         self.sum + self.lost
     }
-    /// The sum of all of them.
+    /// Both sums of pairs.
+    pub(super) fn of_pairs(terms: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+        let (mut a, mut b) = (Self::default(), Self::default());
+        for (x, y) in terms {
+            a.add(x);
+            b.add(y);
+        }
+        (a.value(), b.value())
+    }
+    /// The sum of all terms.
     pub(super) fn of(terms: impl Iterator<Item = f64>) -> f64 {
         let mut sum = Self::default();
         terms.for_each(|x| sum.add(x));

@@ -144,8 +144,8 @@ fn what_has_no_variance_between_groups_is_refused() {
         assert_eq!(refused.to_string(), same.to_string());
         refused.to_string()
     };
-    assert!(message(&[1, 1, 1, 2]).starts_with("only one group has positive examples"));
-    assert!(message(&[1, 2, 3, 2]).starts_with("only one group has negative examples"));
+    assert!(message(&[1, 1, 1, 2]).starts_with("fewer than two groups have positive examples"));
+    assert!(message(&[1, 2, 3, 2]).starts_with("fewer than two groups have negative examples"));
     assert_eq!(message(&[1, 2, 3]), "groups: expected 4, got 3");
     let nan = clustered_auc(&[f64::NAN, 1.0], &[true, false], &[1, 2]);
     assert!(matches!(nan, Err(Error::NotFinite { row: 0, .. })));
