@@ -132,7 +132,7 @@ impl Groups {
         for (class, name) in ["positive", "negative"].into_iter().enumerate() {
             if found.n_with(class) < 2 {
                 let what = format!(
-                    "fewer than two groups have {name} examples, so there is no variance between groups"
+                    "fewer than two groups have {name} examples: no variance between groups"
                 );
                 return Err(Error::Classes { what });
             }
