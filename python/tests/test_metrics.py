@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 from ubauc import metrics
 
 
@@ -32,6 +32,74 @@ def test_auc(y, scores):
     for max_fpr in (0.1, 0.5, 1.0):
         expected = roc_auc_score(y, scores, max_fpr=max_fpr)
         assert metrics.partial_auc(y, scores, max_fpr=max_fpr) == pytest.approx(expected, abs=1e-12)
+        expected = roc_auc_score(y, scores, max_fpr=max_fpr, sample_weight=weights)
+        found = metrics.partial_auc(y, scores, max_fpr=max_fpr, sample_weight=weights)
+        assert found == pytest.approx(expected, abs=1e-12)
+    for rates in ({}, {"max_fpr": 0.1, "min_tpr": 0.9}):
+        with pytest.raises(ValueError, match="one of max_fpr and min_tpr"):
+            metrics.partial_auc(y, scores, **rates)
+
+
+@pytest.mark.parametrize("y, scores", list(cases()))
+def test_average_precision(y, scores):
+    weights = np.random.default_rng(0).random(len(y))
+    weights[2] = 0.0
+    for given in ({}, {"sample_weight": weights}):
+        expected = average_precision_score(y, scores, **given)
+        assert metrics.average_precision(y, scores, **given) == pytest.approx(expected, abs=1e-12)
+    for label in (0, 1):
+        expected = average_precision_score(y, -scores, pos_label=label)
+        found = metrics.average_precision(y, -scores, pos_label=label)
+        assert found == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="one class"):
+        metrics.average_precision(np.ones_like(y), scores)
+    with pytest.raises(ValueError, match="inconsistent"):
+        metrics.average_precision(y, scores, sample_weight=weights[1:])
+
+
+@pytest.mark.parametrize("y, scores", list(cases()))
+def test_groups_by_definition(y, scores):
+    """Obuchowski's sums over groups, from each example against all of the other class."""
+    random = np.random.default_rng(4)
+    names = np.array([f"patient {k}" for k in range(len(y) // 3)])
+    groups = random.choice(names, size=len(y))
+    other = random.normal(size=len(y)) + 0.3 * y
+    codes = np.unique(groups, return_inverse=True)[1]
+
+    def sums(scores):
+        wins = np.sign(scores[y == 1][:, None] - scores[y == 0][None, :]) / 2 + 0.5
+        pos, neg = wins.mean(axis=1) - wins.mean(), wins.mean(axis=0) - wins.mean()
+        return np.bincount(codes[y == 1], pos, names.size), np.bincount(
+            codes[y == 0], neg, names.size
+        )
+
+    def covariance(a, b):
+        m, n = (y == 1).sum(), (y == 0).sum()
+        i, i10, i01 = (np.unique(codes[rows]).size for rows in (y >= 0, y == 1, y == 0))
+        s10 = i10 / ((i10 - 1) * m) * (a[0] @ b[0])
+        s01 = i01 / ((i01 - 1) * n) * (a[1] @ b[1])
+        s11 = i / (i - 1) * (a[0] @ b[1] + a[1] @ b[0])
+        return s10 / m + s01 / n + s11 / (m * n)
+
+    a, b = sums(scores), sums(other)
+    found = metrics.roc_auc_ci(y, scores, groups=groups)
+    assert found.auc == metrics.roc_auc(y, scores)
+    assert found.variance == pytest.approx(covariance(a, a), rel=1e-9)
+    test = metrics.delong_test(y, scores, other, groups=groups)
+    variance = covariance(a, a) + covariance(b, b) - 2 * covariance(a, b)
+    assert test.z == pytest.approx(test.difference / math.sqrt(variance), rel=1e-9)
+    compared = metrics.compare_models(y, [scores, other], groups=groups)
+    assert compared.aucs[0] == found and compared.pairs[0].test == test
+
+    alone = np.arange(len(y))
+    found, plain = metrics.roc_auc_ci(y, scores, groups=alone), metrics.roc_auc_ci(y, scores)
+    assert found.variance == pytest.approx(plain.variance, rel=1e-12)
+    with pytest.raises(ValueError, match="two groups have negative"):
+        metrics.roc_auc_ci(y, scores, groups=np.where(y == 0, -1, alone))
+    with pytest.raises(ValueError, match="not both"):
+        metrics.roc_auc_ci(y, scores, groups=alone, sample_weight=alone)
+    with pytest.raises(ValueError, match="inconsistent"):
+        metrics.roc_auc_ci(y, scores, groups=alone[1:])
 
 
 @pytest.mark.parametrize("y, scores", list(cases()))

@@ -4,7 +4,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use ubauc::metrics::{self, BucketAuc, RocPart};
+use ubauc::metrics::{self, BucketAuc, Criterion, RocPart};
 use ubauc::objective::univariate;
 
 use crate::error::Refused;
@@ -12,12 +12,15 @@ use crate::input::detached;
 
 type Scores<'py> = PyReadonlyArray1<'py, f64>;
 type Positive<'py> = PyReadonlyArray1<'py, bool>;
+type Groups<'py> = PyReadonlyArray1<'py, u32>;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(auc, module)?)?;
     module.add_function(wrap_pyfunction!(weighted_auc, module)?)?;
+    module.add_function(wrap_pyfunction!(clustered_auc, module)?)?;
     module.add_function(wrap_pyfunction!(compare, module)?)?;
     module.add_function(wrap_pyfunction!(partial_auc, module)?)?;
+    module.add_function(wrap_pyfunction!(average_precision, module)?)?;
     module.add_function(wrap_pyfunction!(hand_till, module)?)?;
     module.add_function(wrap_pyfunction!(bound, module)?)?;
     module.add_class::<Buckets>()
@@ -60,42 +63,91 @@ fn weighted_auc<'py>(
 }
 
 #[pyfunction]
-fn compare<'py>(
+fn clustered_auc<'py>(
     py: Python<'py>,
-    scorers: Vec<Scores<'py>>,
+    scores: Scores<'py>,
     positive: Positive<'py>,
+    groups: Groups<'py>,
     n_jobs: usize,
 ) -> PyResult<String> {
-    let positive = positive.as_slice()?;
-    let scorers: Vec<&[f64]> = scorers
-        .iter()
-        .map(|scores| scores.as_slice())
-        .collect::<Result<_, _>>()?;
+    let (scores, positive, groups) = (scores.as_slice()?, positive.as_slice()?, groups.as_slice()?);
     let found = detached(py, n_jobs, || {
-        Ok(metrics::compare_many(&scorers, positive)?)
+        Ok(metrics::clustered_auc(scores, positive, groups)?)
     })?;
     to_json(found)
 }
 
 #[pyfunction]
+fn compare<'py>(
+    py: Python<'py>,
+    scorers: Vec<Scores<'py>>,
+    positive: Positive<'py>,
+    groups: Option<Groups<'py>>,
+    n_jobs: usize,
+) -> PyResult<String> {
+    let positive = positive.as_slice()?;
+    let groups = groups
+        .as_ref()
+        .map(|groups| groups.as_slice())
+        .transpose()?;
+    let scorers: Vec<&[f64]> = scorers
+        .iter()
+        .map(|scores| scores.as_slice())
+        .collect::<Result<_, _>>()?;
+    let found = detached(py, n_jobs, || {
+        Ok(match groups {
+            None => metrics::compare_many(&scorers, positive)?,
+            Some(groups) => metrics::clustered_compare_many(&scorers, positive, groups)?,
+        })
+    })?;
+    to_json(found)
+}
+
+/// `part` is `("max_fpr", rate)` or `("min_tpr", rate)`.
+#[pyfunction]
 fn partial_auc<'py>(
     py: Python<'py>,
     scores: Scores<'py>,
     positive: Positive<'py>,
-    max_fpr: Option<f64>,
-    min_tpr: Option<f64>,
+    weights: Option<Scores<'py>>,
+    part: (String, f64),
     n_jobs: usize,
 ) -> PyResult<(f64, f64)> {
-    let part = match (max_fpr, min_tpr) {
-        (Some(fpr), None) => RocPart::MaxFpr(fpr),
-        (None, Some(tpr)) => RocPart::MinTpr(tpr),
+    let part = match (part.0.as_str(), part.1) {
+        ("max_fpr", rate) => RocPart::MaxFpr(rate),
+        ("min_tpr", rate) => RocPart::MinTpr(rate),
         _ => return Err(PyValueError::new_err("give one of max_fpr and min_tpr")),
     };
     let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
+    let weights = weights
+        .as_ref()
+        .map(|weights| weights.as_slice())
+        .transpose()?;
     let found = detached(py, n_jobs, || {
-        Ok(metrics::partial_auc(scores, positive, part)?)
+        Ok(match weights {
+            None => metrics::partial_auc(scores, positive, part)?,
+            Some(weights) => metrics::weighted_partial_auc(scores, positive, weights, part)?,
+        })
     })?;
     Ok((found.raw, found.standardised))
+}
+
+#[pyfunction]
+fn average_precision<'py>(
+    py: Python<'py>,
+    scores: Scores<'py>,
+    positive: Positive<'py>,
+    weights: Option<Scores<'py>>,
+    n_jobs: usize,
+) -> PyResult<f64> {
+    let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
+    let weights = weights
+        .as_ref()
+        .map(|weights| weights.as_slice())
+        .transpose()?;
+    detached(py, n_jobs, || {
+        Ok(Criterion::AveragePrecision.of(scores, positive, weights)?)
+    })
 }
 
 /// Scores row after row.

@@ -6,6 +6,7 @@ integers, so nothing depends on `n_jobs` or on the order of the examples.
 """
 
 from ._auc import AUCInterval, partial_auc, roc_auc, roc_auc_ci
+from ._average_precision import average_precision
 from ._bound import UnivariateBound, univariate_bound
 from ._compare import (
     DeLongTest,
@@ -24,6 +25,7 @@ __all__ = [
     "PairedComparison",
     "StreamingAUC",
     "UnivariateBound",
+    "average_precision",
     "compare_models",
     "delong_test",
     "hand_till",

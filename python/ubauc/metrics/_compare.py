@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from .. import _core
 from ._auc import AUCInterval, interval
-from ._given import positives_of, scores_of
+from ._given import groups_of, positives_of, scores_of
 
 
 class DeLongTest(NamedTuple):
@@ -55,7 +55,7 @@ def _delong(test):
     )
 
 
-def compare_models(y_true, y_scores, *, pos_label=None, n_jobs=None):
+def compare_models(y_true, y_scores, *, groups=None, pos_label=None, n_jobs=None):
     """DeLong's paired test between all pairs of several scorers, with Holm's correction.
 
     Parameters
@@ -64,6 +64,9 @@ def compare_models(y_true, y_scores, *, pos_label=None, n_jobs=None):
         Labels of two classes.
     y_scores : sequence of array-like of shape (n_samples,)
         The scores of each scorer, of the same examples.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each example, if examples come in groups: variances are then Obuchowski's, by
+        which only examples of different groups are independent. Each class must be in two groups.
     pos_label : scalar or str, default=None
         The positive class; the larger of two if None.
     n_jobs : int, default=None
@@ -89,7 +92,8 @@ def compare_models(y_true, y_scores, *, pos_label=None, n_jobs=None):
     scorers = [scores_of(scores) for scores in y_scores]
     check_consistent_length(y_true, *scorers)
     positive = positives_of(y_true, pos_label)
-    found = json.loads(_core.compare(scorers, positive, effective_n_jobs(n_jobs)))
+    groups = groups_of(groups, positive)
+    found = json.loads(_core.compare(scorers, positive, groups, effective_n_jobs(n_jobs)))
     return ModelComparison(
         [interval(auc) for auc in found["aucs"]],
         [
@@ -104,7 +108,7 @@ def compare_models(y_true, y_scores, *, pos_label=None, n_jobs=None):
     )
 
 
-def delong_test(y_true, y_score_a, y_score_b, *, pos_label=None, n_jobs=None):
+def delong_test(y_true, y_score_a, y_score_b, *, groups=None, pos_label=None, n_jobs=None):
     """DeLong's test of whether two scorers of the same examples have the same AUC.
 
     Parameters
@@ -113,6 +117,9 @@ def delong_test(y_true, y_score_a, y_score_b, *, pos_label=None, n_jobs=None):
         Labels of two classes.
     y_score_a, y_score_b : array-like of shape (n_samples,)
         The scores of both.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each example, if examples come in groups: the variance is then Obuchowski's, by
+        which only examples of different groups are independent. Each class must be in two groups.
     pos_label : scalar or str, default=None
         The positive class; the larger of two if None.
     n_jobs : int, default=None
@@ -131,5 +138,6 @@ def delong_test(y_true, y_score_a, y_score_b, *, pos_label=None, n_jobs=None):
     >>> round(found.difference, 4), round(found.pvalue, 4)
     (-0.3333, 0.1595)
     """
-    found = compare_models(y_true, [y_score_a, y_score_b], pos_label=pos_label, n_jobs=n_jobs)
+    scorers = [y_score_a, y_score_b]
+    found = compare_models(y_true, scorers, groups=groups, pos_label=pos_label, n_jobs=n_jobs)
     return found.pairs[0].test

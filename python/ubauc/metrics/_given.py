@@ -40,3 +40,20 @@ def given(y_true, y_score, pos_label):
     """Both, of one length."""
     check_consistent_length(y_true, y_score)
     return scores_of(y_score), positives_of(y_true, pos_label)
+
+
+def weights_of(sample_weight, scores):
+    """Weights of the scores, if there are any."""
+    if sample_weight is None:
+        return None
+    check_consistent_length(scores, sample_weight)
+    return scores_of(sample_weight)
+
+
+def groups_of(groups, scores):
+    """Numbers for the groups of the scores, if there are any."""
+    if groups is None:
+        return None
+    check_consistent_length(scores, groups)
+    _, numbers = np.unique(column_or_1d(groups), return_inverse=True)
+    return np.ascontiguousarray(numbers, dtype=np.uint32)

@@ -1,24 +1,23 @@
 //! Seeded splits of the examples: folds, a part held out, a random share.
 //!
 //! Folds and held-out parts are stratified: every part has its share of each class, up to one
-//! example. A seed gives the same split on every platform and for any number of threads. Cost O(N).
+//! example, or as nearly as groups allow that must not be divided (`split/groups.rs`). A seed gives
+//! the same split on every platform and for any number of threads. Cost O(N), with groups O(N log N).
+
+mod groups;
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+
+pub use groups::{group_folds, group_hold_out};
 
 use crate::{Error, Result};
 
 /// The fold of every example, from 0 to k − 1. In any two folds the number of positives, the
 /// number of negatives and the number of examples each differ by at most one.
 pub fn folds(positive: &[bool], k: u32, seed: u64) -> Result<Vec<u32>> {
-    if k < 2 {
-        return Err(Error::Parameter {
-            name: "folds",
-            value: k.to_string(),
-            must: "at least 2",
-        });
-    }
+    at_least_two(k)?;
     let classes = shuffled_classes(positive, seed);
     enough(&classes, k as usize, &format!("{k} folds"))?;
     let mut folds = vec![0; positive.len()];
@@ -32,13 +31,7 @@ pub fn folds(positive: &[bool], k: u32, seed: u64) -> Result<Vec<u32>> {
 /// Which examples are held out: of each class the given share, rounded, but at least one, and one
 /// stays.
 pub fn hold_out(positive: &[bool], share: f64, seed: u64) -> Result<Vec<bool>> {
-    if !(share > 0.0 && share < 1.0) {
-        return Err(Error::Parameter {
-            name: "share held out",
-            value: share.to_string(),
-            must: "between 0 and 1",
-        });
-    }
+    share_between(share)?;
     let classes = shuffled_classes(positive, seed);
     enough(&classes, 2, "2 parts")?;
     let mut held_out = vec![false; positive.len()];
@@ -70,6 +63,28 @@ pub fn subset(n: usize, share: f64, seed: u64) -> Result<Vec<bool>> {
         chosen
     });
     Ok(chosen.collect())
+}
+
+fn at_least_two(folds: u32) -> Result<()> {
+    if folds < 2 {
+        return Err(Error::Parameter {
+            name: "folds",
+            value: folds.to_string(),
+            must: "at least 2",
+        });
+    }
+    Ok(())
+}
+
+fn share_between(share: f64) -> Result<()> {
+    if !(share > 0.0 && share < 1.0) {
+        return Err(Error::Parameter {
+            name: "share held out",
+            value: share.to_string(),
+            must: "between 0 and 1",
+        });
+    }
+    Ok(())
 }
 
 /// The positive and the negative examples, each in random order.

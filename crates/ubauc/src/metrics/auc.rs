@@ -34,7 +34,7 @@ pub(super) const Z_975: f64 = 1.959_963_984_540_054;
 pub struct Auc {
     /// Probability that a positive scores above a negative, a tie counted one half.
     pub auc: f64,
-    /// DeLong's estimate of the variance of `auc`.
+    /// Estimated variance of `auc`: DeLong's, or Obuchowski's where examples come in groups.
     pub variance: f64,
     /// `auc` ± 1.96·√`variance`, clipped to [0, 1].
     pub ci95: [f64; 2],
@@ -49,6 +49,11 @@ pub struct Auc {
 }
 
 impl Auc {
+    /// The standard error of `auc`.
+    pub fn standard_error(&self) -> f64 {
+        self.variance.sqrt()
+    }
+
     /// Whether the estimated variance is 0, so that the interval is a point. This is so when all
     /// scores are tied or the classes are perfectly separated. It says that the sample shows no
     /// variation, not that `auc` is known without error: callers should warn.

@@ -33,7 +33,7 @@ pub struct PairedTest {
     pub auc_b: f64,
     /// `auc_a` − `auc_b`.
     pub difference: f64,
-    /// DeLong's estimate of the variance of `difference`.
+    /// Estimated variance of `difference`: DeLong's, or Obuchowski's where examples come in groups.
     pub variance: f64,
     /// `difference` ± 1.96·√`variance`, clipped to [−1, 1].
     pub ci95: [f64; 2],
@@ -71,17 +71,30 @@ pub fn compare(scores_a: &[f64], scores_b: &[f64], positive: &[bool]) -> Result<
         || Placements::of(scores_a, positive),
         || Placements::of(scores_b, positive),
     );
-    Ok(paired_test(&a?, &b?))
+    let (a, b) = (a?, b?);
+    Ok(PairedTest::new(&a, &b, difference_variance(&a, &b)))
 }
 
 /// AUC of every scorer and the test of every pair.
 pub fn compare_many(scorers: &[&[f64]], positive: &[bool]) -> Result<Comparison> {
     let placements = all_placements(scorers, positive)?;
-    let aucs = placements.iter().map(Placements::auc).collect();
+    Ok(Comparison {
+        aucs: placements.iter().map(Placements::auc).collect(),
+        pairs: compare_pairs(&placements, |a, b| {
+            PairedTest::new(a, b, difference_variance(a, b))
+        }),
+    })
+}
+
+/// All pairs, with Holm's correction.
+pub(super) fn compare_pairs(
+    placements: &[Placements],
+    test: impl Fn(&Placements, &Placements) -> PairedTest,
+) -> Vec<ComparedPair> {
     let mut pairs = Vec::new();
     for (a, of_a) in placements.iter().enumerate() {
         for (b, of_b) in placements.iter().enumerate().skip(a + 1) {
-            let test = paired_test(of_a, of_b);
+            let test = test(of_a, of_b);
             pairs.push(ComparedPair {
                 a,
                 b,
@@ -91,7 +104,7 @@ pub fn compare_many(scorers: &[&[f64]], positive: &[bool]) -> Result<Comparison>
         }
     }
     correct_by_holm(&mut pairs);
-    Ok(Comparison { aucs, pairs })
+    pairs
 }
 
 /// The k × k covariance matrix of the AUCs of k scorers, row after row.
@@ -112,7 +125,7 @@ pub fn covariance(scorers: &[&[f64]], positive: &[bool]) -> Result<Vec<f64>> {
     Ok(matrix)
 }
 
-fn all_placements(scorers: &[&[f64]], positive: &[bool]) -> Result<Vec<Placements>> {
+pub(super) fn all_placements(scorers: &[&[f64]], positive: &[bool]) -> Result<Vec<Placements>> {
     scorers
         .iter()
         .map(|scores| Placements::of(scores, positive))
@@ -120,14 +133,16 @@ fn all_placements(scorers: &[&[f64]], positive: &[bool]) -> Result<Vec<Placement
 }
 
 /// The placements of each class in half pairs, in the order of the examples (`placement.rs`).
-struct Placements {
-    pos: Vec<i64>,
-    neg: Vec<i64>,
+pub(super) struct Placements {
+    /// Of the positives.
+    pub pos: Vec<i64>,
+    /// Of the negatives.
+    pub neg: Vec<i64>,
     ties: u128,
 }
 
 impl Placements {
-    fn of(scores: &[f64], positive: &[bool]) -> Result<Self> {
+    pub(super) fn of(scores: &[f64], positive: &[bool]) -> Result<Self> {
         let census = census(scores, positive)?;
         let mut items: Vec<(u64, usize)> = scores
             .iter()
@@ -163,7 +178,7 @@ impl Placements {
         })
     }
 
-    fn auc(&self) -> Auc {
+    pub(super) fn auc(&self) -> Auc {
         let squares = |list: &[i64]| {
             list.iter()
                 .map(|&a| (i128::from(a) * i128::from(a)) as u128)
@@ -176,6 +191,15 @@ impl Placements {
             ties: self.ties,
         };
         Auc::from_sums(&sums, self.pos.len(), self.neg.len())
+    }
+
+    /// Half pairs won, of how many.
+    fn half_wins(&self) -> (i128, f64) {
+        let won = self.pos.iter().map(|&a| i128::from(a)).sum();
+        (
+            won,
+            half_pairs(self.pos.len() as u64, self.neg.len() as u64),
+        )
     }
 
     /// Which class has only one example.
@@ -200,38 +224,42 @@ fn covariance_of(x: &Placements, y: &Placements) -> Option<f64> {
     Some(part(&x.pos, &y.pos, x.neg.len())? + part(&x.neg, &y.neg, x.pos.len())?)
 }
 
-fn paired_test(a: &Placements, b: &Placements) -> PairedTest {
-    let (n_pos, n_neg) = (a.pos.len(), a.neg.len());
-    let all = half_pairs(n_pos as u64, n_neg as u64);
-    let total = |list: &[i64]| list.iter().map(|&a| i128::from(a)).sum::<i128>();
-    let (total_a, total_b) = (total(&a.pos), total(&b.pos));
-    let (auc_a, auc_b) = (total_a as f64 / all, total_b as f64 / all);
-    let difference = (total_a - total_b) as f64 / all;
-
-    let sum = auc_a + auc_b;
-    let largest = sum.min(2.0 - sum) - difference * difference;
+/// DeLong's variance of the difference of two AUCs.
+fn difference_variance(a: &Placements, b: &Placements) -> f64 {
+    let largest = || {
+        let ((won_a, all), (won_b, _)) = (a.half_wins(), b.half_wins());
+        let (sum, difference) = ((won_a + won_b) as f64 / all, (won_a - won_b) as f64 / all);
+        (sum.min(2.0 - sum) - difference * difference).max(0.0)
+    };
     let part = |a: &[i64], b: &[i64], n_other| {
         let differences = a.iter().zip(b).map(|(a, b)| (a - b, a - b));
-        class_variance(centred_products(differences), a.len(), n_other).unwrap_or(largest.max(0.0))
+        class_variance(centred_products(differences), a.len(), n_other).unwrap_or_else(largest)
     };
-    let variance = part(&a.pos, &b.pos, n_neg) + part(&a.neg, &b.neg, n_pos);
-    let z = if total_a == total_b {
-        0.0
-    } else {
-        difference / variance.sqrt()
-    };
-    let p = z
-        .is_finite()
-        .then(|| libm::erfc(z.abs() / std::f64::consts::SQRT_2));
-    let ci95 = interval(difference, variance, -1.0);
-    PairedTest {
-        auc_a,
-        auc_b,
-        difference,
-        variance,
-        ci95,
-        z,
-        p,
+    part(&a.pos, &b.pos, a.neg.len()) + part(&a.neg, &b.neg, a.pos.len())
+}
+
+impl PairedTest {
+    /// The test by the variance of the difference.
+    pub(super) fn new(a: &Placements, b: &Placements, variance: f64) -> Self {
+        let ((won_a, all), (won_b, _)) = (a.half_wins(), b.half_wins());
+        let difference = (won_a - won_b) as f64 / all;
+        let z = if won_a == won_b {
+            0.0
+        } else {
+            difference / variance.sqrt()
+        };
+        let p = z
+            .is_finite()
+            .then(|| libm::erfc(z.abs() / std::f64::consts::SQRT_2));
+        Self {
+            auc_a: won_a as f64 / all,
+            auc_b: won_b as f64 / all,
+            difference,
+            variance,
+            ci95: interval(difference, variance, -1.0),
+            z,
+            p,
+        }
     }
 }
 

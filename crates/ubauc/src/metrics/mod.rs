@@ -7,10 +7,16 @@
 //! |---|---|---|---|
 //! | [`auc()`] | AUC, DeLong variance, 95 % interval, ties | O(N), all threads | 8 to 16 bytes each |
 //! | [`weighted_auc`] | the same with a weight for each example | O(N) | O(N) |
+//! | [`clustered_auc`] | AUC of examples that come in groups, with Obuchowski's variance | O(N log N) | O(N) |
 //! | [`compare`], [`compare_many`] | whether scorers of the same examples differ (DeLong's paired test) | O(kN + k²N) | O(kN) |
+//! | [`clustered_compare`], [`clustered_compare_many`] | the same where examples come in groups | O(k²N + N log N) | O(kN) |
 //! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
+//! | [`weighted_partial_auc`] | the same with a weight for each example | O(N) | O(N) |
+//! | [`average_precision`] | mean precision over the positives | O(N) | 8 bytes each |
+//! | [`weighted_average_precision`] | the same with a weight for each example | O(N) | O(N) |
+//! | [`Criterion`] | AUC, partial AUC or average precision, chosen by name | | |
 //! | [`hand_till`] | AUC for c classes | O(cN) | O(N) |
 //! | [`Cut`] | [`auc()`] of scores that lie in parts on many machines, to the last bit | O(N), each part for itself | 8 bytes each |
 //! | [`BucketAuc`] | AUC of a stream, with a bound on its error; can be merged and saved | O(1) an example | 16·2^k bytes |
@@ -23,6 +29,7 @@
 //! | all scores tied | AUC ½, variance 0; [`Auc::degenerate`] is true |
 //! | perfect separation | AUC 1 (or 0), variance 0, an interval of no width; [`Auc::degenerate`] is true |
 //! | one example in a class | its share of the variance is the largest possible, A(1 − A): conservative, but for an AUC of 0 or 1, where it is 0 |
+//! | one group only with positives, or with negatives | no variance between groups; refused: [`Error::Classes`](crate::Error::Classes) |
 //! | scores of ±∞ | ordinary scores at the ends; two of one sign are tied |
 //! | −0.0 and 0.0 | equal |
 //! | a score that is NaN | refused with its row: [`Error::NotFinite`](crate::Error::NotFinite) |
@@ -51,7 +58,10 @@
 //! ```
 
 mod auc;
+mod average_precision;
 mod bucket;
+mod clustered;
+mod criterion;
 mod delong;
 mod exact;
 mod hand_till;
@@ -63,12 +73,16 @@ pub(crate) mod radix;
 mod ranges;
 mod roc;
 mod weighted;
+mod weighted_order;
 
 pub use auc::{Auc, auc};
+pub use average_precision::{average_precision, weighted_average_precision};
 pub use bucket::{BucketAuc, BucketEstimate};
+pub use clustered::{clustered_auc, clustered_compare, clustered_compare_many};
+pub use criterion::Criterion;
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
 pub use hand_till::{ClassPair, HandTill, hand_till};
-pub use partial_auc::{PartialAuc, RocPart, partial_auc};
+pub use partial_auc::{PartialAuc, RocPart, partial_auc, weighted_partial_auc};
 pub use parts::{Cell, Cut, Piece, count_cells, keys_by_class, range_sums, scatter};
 pub use placement::PlacementSums;
 pub use roc::{RocCurve, roc_curve};

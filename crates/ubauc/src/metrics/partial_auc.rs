@@ -14,11 +14,15 @@
 //!   ½ ( 1 + (A_f − f²/2) / (f − f²/2) )
 //!
 //! scikit-learn's `roc_auc_score(max_fpr=f)` is this standardised A_f.
+//!
+//! With weights the rates are shares of the weight of each class; the trapezoids are then added up in
+//! compensated sums, each class in its own scale (`weighted_order.rs`).
 
 use serde::Serialize;
 
 use super::placement::half_pairs;
 use super::roc::{RocCurve, roc_curve};
+use super::weighted_order::{Sum, WeightedOrder};
 use crate::{Error, Result};
 
 /// Which part of the curve counts.
@@ -67,6 +71,35 @@ pub fn partial_auc(scores: &[f64], positive: &[bool], part: RocPart) -> Result<P
     roc_curve(scores, positive)?.partial_auc(part)
 }
 
+/// Partial AUC of `scores` where example i counts `weights[i]` times.
+///
+/// Weights must be finite and not negative; a class must have some weight.
+pub fn weighted_partial_auc(
+    scores: &[f64],
+    positive: &[bool],
+    weights: &[f64],
+    part: RocPart,
+) -> Result<PartialAuc> {
+    let width = part.width()?;
+    let order = WeightedOrder::new(scores, positive, weights)?;
+    let raw = match part {
+        RocPart::MaxFpr(_) => weighted_area(order.groups().rev().map(|g| (g.neg, g.pos)), width),
+        RocPart::MinTpr(_) => weighted_area(order.groups().map(|g| (g.pos, g.neg)), width),
+    };
+    Ok(PartialAuc::standardised(part, raw, width))
+}
+
+impl PartialAuc {
+    fn standardised(part: RocPart, raw: f64, width: f64) -> Self {
+        let chance = width * width / 2.0;
+        Self {
+            part,
+            raw,
+            standardised: 0.5 * (1.0 + (raw - chance) / (width - chance)),
+        }
+    }
+}
+
 impl RocCurve {
     /// Area of a part of this curve.
     pub fn partial_auc(&self, part: RocPart) -> Result<PartialAuc> {
@@ -80,13 +113,7 @@ impl RocCurve {
                 area(turned, n_pos, n_neg, width)
             }
         };
-        let chance = width * width / 2.0;
-        let standardised = 0.5 * (1.0 + (raw - chance) / (width - chance));
-        Ok(PartialAuc {
-            part,
-            raw,
-            standardised,
-        })
+        Ok(PartialAuc::standardised(part, raw, width))
     }
 }
 
@@ -107,4 +134,24 @@ fn area(points: impl Iterator<Item = (u64, u64)>, n_x: u64, n_y: u64, width: f64
         (x0, y0) = (x1, y1);
     }
     (twice_whole as f64 + twice_divided) / half_pairs(n_x, n_y)
+}
+
+/// The same for a curve of `steps` (dx, dy) from (0, 0), in units of the rectangle that they span.
+fn weighted_area(steps: impl Iterator<Item = (f64, f64)> + Clone, width: f64) -> f64 {
+    // In the order of the walk below, which so ends exactly at the corner.
+    let (w_x, w_y) = Sum::of_pairs(steps.clone());
+    let cut = width * w_x;
+    let (mut x, mut y, mut twice) = (Sum::default(), Sum::default(), Sum::default());
+    for (dx, dy) in steps {
+        let (x0, y0) = (x.value(), y.value());
+        x.add(dx);
+        y.add(dy);
+        if x.value() > cut && dx > 0.0 {
+            let inside = ((cut - x0) / dx).clamp(0.0, 1.0);
+            twice.add(inside * dx * (2.0 * y0 + inside * dy));
+            break;
+        }
+        twice.add(dx * (2.0 * y0 + dy));
+    }
+    (twice.value() / (2.0 * w_x * w_y)).clamp(0.0, width)
 }

@@ -103,7 +103,7 @@ pub fn roc_curve(scores: &[f64], positive: &[bool]) -> Result<RocCurve> {
 }
 
 /// Ascending keys without those at the end that equal `key`.
-fn drop_last(keys: &[u64], key: u64) -> &[u64] {
+pub(super) fn drop_last(keys: &[u64], key: u64) -> &[u64] {
     let kept = keys.iter().rposition(|&k| k != key).map_or(0, |i| i + 1);
     &keys[..kept]
 }

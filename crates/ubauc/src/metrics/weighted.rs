@@ -11,16 +11,14 @@
 //! which with all s = 1 is DeLong's formula. As there, the term of a class with one
 //! example is A(1 − A). An example of weight 0 does not count, not in n± either.
 //!
-//! A does not change when the weights of one class are multiplied by a number. They are first
-//! multiplied by the power of two that brings the largest into [½, 1): exact, and no sum overflows.
-//! All sums are compensated and taken in one order: the same bits for any number of threads.
+//! A does not change when the weights of one class are multiplied by a number: each class is summed
+//! in its own scale (`weighted_order.rs`).
 
 use serde::Serialize;
 
 use super::auc::interval;
-use super::order::{both_classes, key, refuse_nan};
-use super::radix;
-use crate::{Error, Result};
+use super::weighted_order::{Group, Sum, WeightedOrder};
+use crate::Result;
 
 /// AUC of weighted examples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,152 +50,43 @@ impl WeightedAuc {
 ///
 /// Weights must be finite and not negative; a class must have some weight.
 pub fn weighted_auc(scores: &[f64], positive: &[bool], weights: &[f64]) -> Result<WeightedAuc> {
-    let [neg, pos] = check(scores, positive, weights)?;
-    let mut items: Vec<Item> = (scores.iter().zip(positive).zip(weights))
-        .filter(|&(_, &w)| w > 0.0)
-        .map(|((&s, &p), &w)| Item {
-            key: key(s),
-            weight: if p { pos.scale(w) } else { -neg.scale(w) },
-        })
-        .collect();
-    radix::sort_by_key(&mut items, &mut Vec::new(), |item| item.key);
-    // Walked three times rather than kept: a group is larger than its usual one example.
-    let groups = || {
-        items
-            .chunk_by(|a, b| a.key == b.key)
-            .scan(Passed::default(), Passed::next_group)
-    };
-
-    let mut all = Passed::default();
-    groups().for_each(|g| all.add(&g));
-    let (w_pos, w_neg) = (all.pos.value(), all.neg.value());
+    let order = WeightedOrder::new(scores, positive, weights)?;
+    let (w_pos, w_neg) = Sum::of_pairs(order.groups().map(|g| (g.pos, g.neg)));
+    let groups = || order.groups().scan(Passed::default(), Passed::next_group);
     // V of a group's positives and U of its negatives.
-    let v = |g: &Group| (g.below + 0.5 * g.neg) / w_neg;
-    let u = |g: &Group| (w_pos - g.passed + 0.5 * g.pos) / w_pos;
-    let mut wins = Sum::default();
-    groups().for_each(|g| wins.add(g.pos * v(&g)));
-    let auc = (wins.value() / w_pos).clamp(0.0, 1.0);
+    let v = |g: &Placed| (g.below + 0.5 * g.group.neg) / w_neg;
+    let u = |g: &Placed| (w_pos - g.passed + 0.5 * g.group.pos) / w_pos;
+    let wins = Sum::of(groups().map(|g| g.group.pos * v(&g)));
+    let auc = (wins / w_pos).clamp(0.0, 1.0);
 
     let (mut pos_terms, mut neg_terms) = (Sum::default(), Sum::default());
     for g in groups() {
-        pos_terms.add(g.pos_squares * (v(&g) - auc).powi(2));
-        neg_terms.add(g.neg_squares * (u(&g) - auc).powi(2));
+        pos_terms.add(g.group.pos_squares * (v(&g) - auc).powi(2));
+        neg_terms.add(g.group.neg_squares * (u(&g) - auc).powi(2));
     }
     let part = |terms: Sum, weight: f64, n: usize| match n {
         1 => auc * (1.0 - auc),
         n => n as f64 / (n as f64 - 1.0) * terms.value() / (weight * weight),
     };
-    let variance = part(pos_terms, w_pos, pos.n) + part(neg_terms, w_neg, neg.n);
+    let variance = part(pos_terms, w_pos, order.pos.n) + part(neg_terms, w_neg, order.neg.n);
     Ok(WeightedAuc {
         auc,
         variance,
         ci95: interval(auc, variance, 0.0),
-        n_pos: pos.n,
-        n_neg: neg.n,
-        weight_pos: pos.unscale(w_pos),
-        weight_neg: neg.unscale(w_neg),
+        n_pos: order.pos.n,
+        n_neg: order.neg.n,
+        weight_pos: order.pos.unscale(w_pos),
+        weight_neg: order.neg.unscale(w_neg),
     })
 }
 
-/// Number and scale of the examples of one class that have weight.
-#[derive(Clone, Copy, Default)]
-struct Class {
-    n: usize,
-    largest: f64,
-}
-
-impl Class {
-    fn exponent(self) -> i32 {
-        libm::frexp(self.largest).1
-    }
-    fn scale(self, weight: f64) -> f64 {
-        libm::scalbn(weight, -self.exponent())
-    }
-    fn unscale(self, weight: f64) -> f64 {
-        libm::scalbn(weight, self.exponent())
-    }
-}
-
-/// Checks everything; `[negatives, positives]`.
-fn check(scores: &[f64], positive: &[bool], weights: &[f64]) -> Result<[Class; 2]> {
-    for (what, got) in [("labels", positive.len()), ("weights", weights.len())] {
-        if got != scores.len() {
-            return Err(Error::Length {
-                what,
-                expected: scores.len(),
-                got,
-            });
-        }
-    }
-    refuse_nan(scores)?;
-    let mut classes = [Class::default(); 2];
-    for (row, (&value, &p)) in weights.iter().zip(positive).enumerate() {
-        if !(value.is_finite() && value >= 0.0) {
-            let must = "finite and not negative";
-            return Err(Error::NotFinite {
-                what: "weight",
-                row,
-                value,
-                must,
-            });
-        }
-        let class = &mut classes[usize::from(p)];
-        class.n += usize::from(value > 0.0);
-        class.largest = class.largest.max(value);
-    }
-    let n_pos = positive.iter().filter(|&&p| p).count();
-    both_classes(n_pos, positive.len() - n_pos)?;
-    for (class, name) in classes.iter().zip(["negative", "positive"]) {
-        if class.n == 0 {
-            let what = format!("no weight in class {name}; AUC needs both classes");
-            return Err(Error::Classes { what });
-        }
-    }
-    Ok(classes)
-}
-
-/// One example: its scaled weight, with a minus sign if it is a negative.
-#[derive(Clone, Copy)]
-struct Item {
-    key: u64,
-    weight: f64,
-}
-
-/// The examples of one score.
-#[derive(Default)]
-struct Group {
-    /// Weight of the positives, and the sum of its squares.
-    pos: f64,
-    pos_squares: f64,
-    /// Weight of the negatives, and the sum of its squares.
-    neg: f64,
-    neg_squares: f64,
+/// The examples of one score and where they lie.
+struct Placed {
+    group: Group,
     /// Weight of the negatives of lower scores.
     below: f64,
     /// Weight of the positives of this score and lower ones.
     passed: f64,
-}
-
-impl Group {
-    fn of(items: &[Item]) -> Self {
-        let [mut pos, mut pos_squares, mut neg, mut neg_squares] = [Sum::default(); 4];
-        for &Item { weight, .. } in items {
-            if weight > 0.0 {
-                pos.add(weight);
-                pos_squares.add(weight * weight);
-            } else {
-                neg.add(-weight);
-                neg_squares.add(weight * weight);
-            }
-        }
-        Self {
-            pos: pos.value(),
-            pos_squares: pos_squares.value(),
-            neg: neg.value(),
-            neg_squares: neg_squares.value(),
-            ..Self::default()
-        }
-    }
 }
 
 /// Weights passed by on the way up.
@@ -208,43 +97,16 @@ struct Passed {
 }
 
 impl Passed {
-    fn add(&mut self, group: &Group) {
-        self.pos.add(group.pos);
+    /// Places the group of the next score; never `None`, which would end `Iterator::scan`.
+    fn next_group(&mut self, group: Group) -> Option<Placed> {
+        let below = self.neg.value();
         self.neg.add(group.neg);
-    }
-
-    /// The group of the next score; never `None`, which would end `Iterator::scan`.
-    fn next_group(&mut self, items: &[Item]) -> Option<Group> {
-        let group = Group {
-            below: self.neg.value(),
-            ..Group::of(items)
-        };
-        self.add(&group);
-        Some(Group {
-            passed: self.pos.value(),
-            ..group
+        self.pos.add(group.pos);
+        let passed = self.pos.value();
+        Some(Placed {
+            group,
+            below,
+            passed,
         })
-    }
-}
-
-/// Neumaier's compensated sum: the error does not grow with the number of terms.
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    sum: f64,
-    lost: f64,
-}
-
-impl Sum {
-    fn add(&mut self, x: f64) {
-        let sum = self.sum + x;
-        self.lost += if self.sum.abs() >= x.abs() {
-            (self.sum - sum) + x
-        } else {
-            (x - sum) + self.sum
-        };
-        self.sum = sum;
-    }
-    fn value(self) -> f64 {
-        self.sum + self.lost
     }
 }

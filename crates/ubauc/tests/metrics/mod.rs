@@ -3,10 +3,15 @@
 #![allow(clippy::unwrap_used)] // a test may panic, and so may what it calls
 
 mod auc;
+mod average_precision;
 mod bucket;
+mod clustered;
+mod coverage;
+mod criterion;
 mod delong;
 mod hand_till;
 mod pairs;
 mod parts;
 mod roc;
 mod weighted;
+mod weighted_partial;
