@@ -1,27 +1,30 @@
-//! β, γ and the kind of least squares by cross-validated AUC, beside logistic regression.
+//! Which loss and which γ: by cross-validated AUC, beside logistic regression.
 //!
-//! A stratified share of the examples (one fifth) is held out first and seen by nothing below. On
-//! the rest, every point of the grid is fitted on k − 1 of k stratified folds and judged by the AUC
-//! of the fold left out, in turn. AUC is taken within a fold, since models of different folds score
-//! on different scales, and
+//! A stratified share of the examples (one fifth) is held out first and seen by nothing below. On the rest, settings of
+//! the loss (β, κ, class weights) are fitted along a path of γ on k − 1 of k stratified folds, and judged on the fold left
+//! out, in turn, by AUC or another [`Criterion`]. That is taken within a fold, since models of different folds score on
+//! different scales, and
 //!
 //! ```text
 //! auc = Σ_f A_f / k,   standard_error = √( Σ_f (A_f − auc)² / (k − 1) / k )
 //! ```
 //!
-//! (folds share training examples: the error is that of a comparison of points, no more). A fold is
-//! left out by sample weights of 0, so nothing is copied, and each fold has its Gram matrix once:
-//! see [`Path`](crate::solver::ba_ubauc::path::Path). The grid is walked in a serpentine, γ up and
-//! down by turns while β falls, so that every fit starts from a neighbour's.
+//! (folds share training examples: the error is that of a comparison of points, no more). Examples of one group stay in
+//! one fold. A fold is left out by sample weights of 0, so nothing is copied.
 //!
-//! **Choice.** The point of the highest mean AUC; of equal ones that of the larger γ, then the
-//! larger β. By the one-standard-error rule the most regularised point whose mean is at most one
-//! standard error of the best below the best, which is the one of the largest γ, and of those the
-//! one of the highest mean.
+//! **Race** (`race.rs`). All settings run on the first two folds; those that are clearly behind there, and values of γ that
+//! are, are not tried on the others. A choice at the end of its path of γ makes the path longer. Decisions are taken between
+//! rounds of fits, never in the order in which they end: the same bits for any number of threads, unless time runs out.
 //!
-//! **Collapse.** The hinge of P has no margin and likes ties: where β is too small the minimiser is
-//! w = 0 or puts a mass of examples exactly on λ. A point is collapsed, and never chosen, if in any
-//! fold w = 0, or all scores of the fold left out are equal, or more examples are tied at λ than
+//! **Choice.** The point of the highest mean; of equal ones that of the larger γ, then the larger β. By the
+//! one-standard-error rule the most regularised point whose mean is at most one standard error of the best below the
+//! best, which is the one of the largest γ, and of those the one of the highest mean. Logistic regression, the setting
+//! β = 0 without class weights, always runs on all folds: as a corner of the family it may be the choice, and is what the
+//! choice is compared with.
+//!
+//! **Collapse.** The hinge (κ = 0) has no margin and likes ties: where β is too small the minimiser is w = 0 or puts a
+//! mass of examples exactly on λ. Such a point is collapsed, and never chosen, if in any fold w = 0, or all scores of the
+//! fold left out are equal, or more examples are tied at λ than
 //!
 //! ```text
 //! max( n/100,  min(d + 10, n/4),  the largest number of examples with the same features;
@@ -31,148 +34,50 @@
 //! of n trained on: one in a hundred, except that d + 1 may meet there without any collapse, as d
 //! weights and λ can be chosen to that end (a few more are near, as no solution is exact), and that
 //! examples with the same features are always tied. A point is first solved to a coarse gap, which
-//! tells little of its ties; one that would be chosen is solved to [`FINE`] and judged again before it is.
+//! tells little of its ties; one that would be chosen is solved to [`FINE`] and judged again before it is. The soft loss
+//! (κ > 0) pulls nothing onto λ: only w = 0 and equal scores count.
 //!
-//! **Verdict.** Both choices are fitted on all that was not held out, and DeLong's paired test
-//! compares them on what was: neither model, nor the choice of its parameters, has seen it.
+//! **Verdict.** The choice and logistic regression at its best γ are fitted on all that was not held out, and DeLong's
+//! paired test, or Obuchowski's where there are groups, compares them on what was: neither model, nor the choice of its
+//! parameters, has seen it.
 
-mod candidate;
 mod collapse;
-mod folds;
+mod judge;
+mod params;
+mod parts;
+mod race;
+mod verdict;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::data::dataset::Dataset;
-use crate::data::scale::Scale;
-use crate::metrics::{Auc, PairedTest, auc, compare};
-use crate::objective::ubauc::LeastSquares;
-use crate::solver::ba_ubauc::BaUbaucParams;
-use crate::solver::logistic::LogisticParams;
 use crate::{Error, Result};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
-use folds::{Parts, Search};
+use judge::Judged;
+pub use params::{Setting, TuneParams};
+use parts::Parts;
+use race::Entry;
+pub use verdict::{SIGNIFICANT, Verdict};
 
-/// The gap at which chosen models, and points that look collapsed, are solved.
+/// The gap at which chosen models of the hinge, and points that look collapsed, are solved.
 pub const FINE: f64 = 1e-6;
-/// The largest entry of the gradient at which logistic regression stops.
-const LOGISTIC_TOLERANCE: f64 = 1e-5;
 
-/// What to try, and how to judge it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TuneParams {
-    /// β to try. Small ones collapse (.05 on a9a), large ones (20) are plain ridge regression.
-    pub betas: Vec<f64>,
-    /// γ to try.
-    pub gammas: Vec<f64>,
-    /// Kinds of least squares to try; balanced ones pay where classes are imbalanced.
-    pub least_squares: Vec<LeastSquares>,
-    /// γ to try for logistic regression.
-    pub logistic_gammas: Vec<f64>,
-    /// k.
-    pub folds: u32,
-    /// The share held out for the verdict; 0 for no verdict.
-    pub held_out: f64,
-    /// Of the folds and of what is held out.
-    pub seed: u64,
-    /// An intercept in the least squares; without one it is the paper's Eq. (8). Logistic regression always has one.
-    pub intercept: bool,
-    /// Fitted on the training examples of each fold.
-    pub scale: Scale,
-    /// The relative gap at which points are compared.
-    pub tolerance: f64,
-    /// The most regularised point within one standard error of the best, in place of the best.
-    pub one_standard_error: bool,
-}
-
-impl Default for TuneParams {
-    /// 60 points and 5 of logistic regression, 5 folds.
-    fn default() -> Self {
-        TuneParams {
-            betas: vec![0.1, 0.2, 0.5, 1.0, 2.0, 5.0],
-            gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
-            least_squares: vec![LeastSquares::Plain, LeastSquares::Balanced],
-            logistic_gammas: vec![1e-2, 1e-3, 1e-4, 1e-5, 1e-6],
-            folds: 5,
-            held_out: 0.2,
-            seed: 1,
-            intercept: true,
-            scale: Scale::None,
-            tolerance: 1e-3,
-            one_standard_error: false,
-        }
-    }
-}
-
-impl TuneParams {
-    /// Refuses what has no meaning, by name.
-    pub fn check(&self) -> Result<()> {
-        let refuse = |name, value: String, must| Err(Error::Parameter { name, value, must });
-        for (name, empty) in [
-            ("betas", self.betas.is_empty()),
-            ("gammas", self.gammas.is_empty()),
-            ("least squares", self.least_squares.is_empty()),
-            ("logistic gammas", self.logistic_gammas.is_empty()),
-        ] {
-            if empty {
-                return refuse(name, "nothing".to_string(), "at least one value");
-            }
-        }
-        if self.folds < 2 {
-            return refuse("folds", self.folds.to_string(), "at least 2");
-        }
-        if !(0.0..1.0).contains(&self.held_out) {
-            let must = "at least 0 and below 1";
-            return refuse("share held out", self.held_out.to_string(), must);
-        }
-        for (&beta, &gamma) in pairs(&self.betas, &self.gammas) {
-            self.batch(beta, gamma, LeastSquares::Plain).check()?;
-        }
-        for &gamma in &self.logistic_gammas {
-            self.logistic(gamma).check()?;
-        }
-        Ok(())
-    }
-
-    /// What the batch solver is asked for at a point.
-    fn batch(&self, beta: f64, gamma: f64, least_squares: LeastSquares) -> BaUbaucParams {
-        BaUbaucParams {
-            beta,
-            gamma,
-            least_squares,
-            intercept: self.intercept,
-            tolerance: self.tolerance,
-            ..Default::default()
-        }
-    }
-
-    fn logistic(&self, gamma: f64) -> LogisticParams {
-        LogisticParams {
-            gamma,
-            intercept: true,
-            tolerance: LOGISTIC_TOLERANCE,
-            ..Default::default()
-        }
-    }
-}
-
-/// All pairs, the first slowest.
-fn pairs<'a>(a: &'a [f64], b: &'a [f64]) -> impl Iterator<Item = (&'a f64, &'a f64)> {
-    a.iter().flat_map(move |a| b.iter().map(move |b| (a, b)))
-}
-
-/// AUC of the folds left out.
+/// How a point did on the folds left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CrossValidated {
-    /// Mean over the folds.
+    /// Mean of the criterion over the folds, AUC unless another was asked for.
     pub auc: f64,
     /// Standard error of the mean, of the spread over the folds.
     pub standard_error: f64,
-    /// Fold by fold.
+    /// Fold by fold; fewer than there are folds where the point was not tried on all.
     pub fold_aucs: Vec<f64>,
 }
 
 impl CrossValidated {
-    /// Of the AUC of each fold.
+    /// Of the value of each fold.
     pub fn of(fold_aucs: Vec<f64>) -> CrossValidated {
         let k = fold_aucs.len() as f64;
         let auc = fold_aucs.iter().sum::<f64>() / k;
@@ -185,15 +90,14 @@ impl CrossValidated {
     }
 }
 
-/// One point of the grid.
+/// One setting of the loss at one γ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GridPoint {
-    /// β.
-    pub beta: f64,
+    /// The loss.
+    #[serde(flatten)]
+    pub setting: Setting,
     /// γ.
     pub gamma: f64,
-    /// v_i.
-    pub least_squares: LeastSquares,
     /// How it did.
     #[serde(flatten)]
     pub judged: CrossValidated,
@@ -201,69 +105,36 @@ pub struct GridPoint {
     pub tied_share: f64,
     /// See the head of the module.
     pub collapsed: bool,
+    /// Not tried on all folds: behind on the first ones, or time ran out.
+    pub stopped: bool,
 }
 
-/// One γ of logistic regression.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LogisticPoint {
-    /// γ.
-    pub gamma: f64,
-    /// How it did.
-    #[serde(flatten)]
-    pub judged: CrossValidated,
-}
-
-/// Scores of examples by models that were not trained on them. Compare them within a fold only:
-/// each fold has its own model, and its own scale.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OutOfFold {
-    /// The examples: all that were not held out and have a weight.
-    pub rows: Vec<usize>,
-    /// The fold of each.
-    pub folds: Vec<u32>,
-    /// w·x of the chosen point.
-    pub ours: Vec<f64>,
-    /// w·x + b of the chosen logistic regression.
-    pub logistic: Vec<f64>,
-}
-
-/// Ours against logistic regression on the examples held out. Each example counts once, whatever its
-/// weight.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Verdict {
-    /// The chosen point.
-    pub ours: Auc,
-    /// The chosen logistic regression.
-    pub logistic: Auc,
-    /// Ours less logistic.
-    pub test: PairedTest,
-}
-
-/// A difference of this p-value is not put down to chance.
-pub const SIGNIFICANT: f64 = 0.05;
-
-impl Verdict {
-    /// Whether logistic regression is better, and not by chance.
-    pub fn is_worse(&self) -> bool {
-        self.test.difference < 0.0 && self.test.p.is_some_and(|p| p < SIGNIFICANT)
-    }
+/// What is given besides the parameters.
+#[derive(Default, Clone, Copy)]
+pub struct TuneInputs<'a> {
+    /// s_i ≥ 0, 1 if none: they weigh the fits and the AUC of a fold, and an example of weight 0 takes no part.
+    pub weights: Option<&'a [f64]>,
+    /// The group of every example: those of one group stay in one fold.
+    pub groups: Option<&'a [u32]>,
+    /// Progress callback: fits done, and of about how many; called from any thread, and not strictly in order.
+    pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+    /// When this becomes true the search ends with the best so far.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuned {
-    /// The whole grid: kinds slowest, then β falling, then γ falling.
+    /// Everything that was tried: settings in their order, then γ falling.
     pub points: Vec<GridPoint>,
     /// Index of the choice.
     pub chosen: usize,
-    /// Logistic regression, γ falling.
-    pub logistic: Vec<LogisticPoint>,
-    /// Index of its choice.
-    pub logistic_chosen: usize,
-    /// Scores of the examples left out by the two choices, solved to [`FINE`].
-    pub out_of_fold: OutOfFold,
+    /// Index of logistic regression at its best γ.
+    pub logistic: usize,
     /// `None` if nothing was held out.
     pub verdict: Option<Verdict>,
+    /// Time ran out, or a stop was asked for, before all was tried.
+    pub cut_short: bool,
 }
 
 impl Tuned {
@@ -272,99 +143,171 @@ impl Tuned {
         &self.points[self.chosen]
     }
 
-    /// The chosen γ of logistic regression.
-    pub fn best_logistic(&self) -> &LogisticPoint {
-        &self.logistic[self.logistic_chosen]
+    /// Logistic regression at its best γ.
+    pub fn best_logistic(&self) -> &GridPoint {
+        &self.points[self.logistic]
     }
 }
 
-/// Progress callback: fits done, and of how many; called from any thread, and not strictly in order.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
-
-/// Judges the grid and chooses. `weights` are s_i ≥ 0, 1 if none: they weigh the fits and the AUC of
-/// a fold, and an example of weight 0 takes no part. The same bits for any number of threads.
+/// Tries the settings and chooses.
 ///
 /// If every point collapses that is an error, of the parameter `betas`.
-pub fn tune(
-    data: &Dataset,
-    weights: Option<&[f64]>,
-    params: &TuneParams,
-    progress: Option<Progress<'_>>,
-) -> Result<Tuned> {
+pub fn tune(data: &Dataset, inputs: &TuneInputs<'_>, params: &TuneParams) -> Result<Tuned> {
     params.check()?;
-    let parts = Parts::new(data, weights, params)?;
-    let search = Search::new(data, weights, params, &parts, progress);
-    let (candidates, logistic) = search.judge_all()?;
-    let (points, chosen, ours) = candidate::decide(&search, candidates, params)?;
-    let logistic_chosen = choose_logistic(&logistic, params.one_standard_error);
-    let (point, logistic_point) = (&points[chosen], &logistic[logistic_chosen]);
-    let out_of_fold = search.out_of_fold(&ours, logistic_point)?;
+    let parts = Parts::new(data, inputs, params)?;
+    let search = Search::new(data, inputs, params, &parts);
+    let mut entries = search.race()?;
+    let chosen = search.decide(&mut entries)?;
+    let points: Vec<GridPoint> = entries.iter().map(|entry| search.point(entry)).collect();
+    let logistic = (0..points.len())
+        .filter(|&k| points[k].setting.is_logistic() && points[k].judged.auc.is_finite())
+        .reduce(|best, k| better(&points, best, k))
+        .unwrap_or(chosen);
     let verdict = match parts.held_out.is_empty() {
         true => None,
-        false => {
-            let [ours, theirs] = search.held_out(point, logistic_point)?;
-            let positive: Vec<bool> = parts.held_out.iter().map(|&i| data.positive()[i]).collect();
-            Some(Verdict {
-                ours: auc(&ours, &positive)?,
-                logistic: auc(&theirs, &positive)?,
-                test: compare(&ours, &theirs, &positive)?,
-            })
-        }
+        false => Some(search.verdict(&points[chosen], &points[logistic])?),
     };
     Ok(Tuned {
         points,
         chosen,
         logistic,
-        logistic_chosen,
-        out_of_fold,
         verdict,
+        cut_short: search.is_over(),
     })
 }
 
-/// The best of points that were judged elsewhere; none if all have collapsed.
-pub fn best_of(points: &[GridPoint]) -> Option<usize> {
-    let choice = choose(points, &TuneParams::default());
-    choice.ok().map(|[_, chosen]| chosen)
-}
-
-/// The best of those that have not collapsed, and the choice.
-fn choose(points: &[GridPoint], params: &TuneParams) -> Result<[usize; 2]> {
-    let alive = |&k: &usize| !points[k].collapsed;
+/// The better of two points: one that ran on all folds before one that did not.
+fn better(points: &[GridPoint], a: usize, b: usize) -> usize {
     let key = |k: usize| {
         let p = &points[k];
-        [p.judged.auc, p.gamma, p.beta]
+        [p.judged.fold_aucs.len() as f64, p.judged.auc, p.gamma]
     };
-    let Some(best) = largest((0..points.len()).filter(alive), key) else {
-        let betas: Vec<String> = params.betas.iter().map(f64::to_string).collect();
-        return Err(Error::Parameter {
+    if key(b) > key(a) { b } else { a }
+}
+
+struct Search<'a> {
+    data: &'a Dataset,
+    inputs: TuneInputs<'a>,
+    params: &'a TuneParams,
+    parts: &'a Parts,
+    /// Those of the parameters, and logistic regression if it is not among them.
+    settings: Vec<Setting>,
+    unavoidable: usize,
+    started: Instant,
+    done: AtomicUsize,
+    planned: AtomicUsize,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        data: &'a Dataset,
+        inputs: &TuneInputs<'a>,
+        params: &'a TuneParams,
+        parts: &'a Parts,
+    ) -> Search<'a> {
+        let mut settings: Vec<Setting> = Vec::new();
+        for &setting in params.settings.iter().chain([&Setting::LOGISTIC]) {
+            let known = |s: &Setting| *s == setting || (s.is_logistic() && setting.is_logistic());
+            if !settings.iter().any(known) {
+                settings.push(setting);
+            }
+        }
+        let has_hinge = settings.iter().any(|s| s.softness == 0.0);
+        Search {
+            data,
+            inputs: *inputs,
+            params,
+            parts,
+            settings,
+            unavoidable: match has_hinge {
+                true => collapse::unavoidable(data.rows(), &parts.kept),
+                false => 0,
+            },
+            started: Instant::now(),
+            done: AtomicUsize::new(0),
+            planned: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether no more fits are to be begun.
+    fn is_over(&self) -> bool {
+        let limit = self.params.time_limit;
+        limit.is_some_and(|limit| self.started.elapsed() >= limit)
+            || self.inputs.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// A fit is done.
+    fn step(&self) {
+        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+        if let Some(progress) = self.inputs.progress {
+            progress(done, done.max(self.planned.load(Ordering::Relaxed)));
+        }
+    }
+
+    /// Fits that are to be made, less those that are not.
+    fn plan(&self, more: usize, less: usize) {
+        self.planned.fetch_add(more, Ordering::Relaxed);
+        self.planned.fetch_sub(less, Ordering::Relaxed);
+    }
+
+    fn point(&self, entry: &Entry) -> GridPoint {
+        let folds: Vec<&Judged> = entry.folds.iter().flatten().collect();
+        GridPoint {
+            setting: self.settings[entry.setting],
+            gamma: entry.gamma,
+            judged: CrossValidated::of(folds.iter().map(|f| f.value).collect()),
+            tied_share: folds.iter().map(|f| f.tied_share).fold(0.0, f64::max),
+            collapsed: entry.collapsed(),
+            stopped: folds.len() < entry.folds.len(),
+        }
+    }
+
+    /// The index of the choice; points of the hinge that would be chosen are solved closely first.
+    fn decide(&self, entries: &mut [Entry]) -> Result<usize> {
+        loop {
+            let chosen = self.choose(entries)?;
+            let entry = &entries[chosen];
+            if self.settings[entry.setting].softness > 0.0 || entry.is_close {
+                return Ok(chosen);
+            }
+            entries[chosen] = self.closely(&entries[chosen])?;
+        }
+    }
+
+    /// The best of those that may be chosen.
+    fn choose(&self, entries: &[Entry]) -> Result<usize> {
+        let most = entries.iter().map(Entry::judged).max().unwrap_or(0);
+        let points: Vec<GridPoint> = entries.iter().map(|entry| self.point(entry)).collect();
+        let may_be = |k: &usize| {
+            let (entry, point) = (&entries[*k], &points[*k]);
+            let asked_for = self.params.settings.contains(&point.setting);
+            asked_for && !point.collapsed && entry.judged() == most && most > 0
+        };
+        let key = |k: usize| [points[k].judged.auc, points[k].gamma, points[k].setting.beta];
+        let Some(best) = largest((0..points.len()).filter(may_be), key) else {
+            return Err(self.all_collapsed());
+        };
+        if !self.params.one_standard_error {
+            return Ok(best);
+        }
+        let enough = points[best].judged.auc - points[best].judged.standard_error;
+        let within = |k: &usize| may_be(k) && points[*k].judged.auc >= enough;
+        let key = |k: usize| [points[k].gamma, points[k].judged.auc, points[k].setting.beta];
+        Ok(largest((0..points.len()).filter(within), key).unwrap_or(best))
+    }
+
+    fn all_collapsed(&self) -> Error {
+        let mut betas: Vec<f64> = self.params.settings.iter().map(|s| s.beta).collect();
+        betas.sort_by(f64::total_cmp);
+        betas.dedup();
+        let betas: Vec<String> = betas.iter().map(f64::to_string).collect();
+        Error::Parameter {
             name: "betas",
             value: betas.join(","),
             must: "larger: every model collapsed, with w = 0 or a mass of examples tied at the \
                    threshold; if no beta helps, the features do not tell the classes apart",
-        });
-    };
-    if !params.one_standard_error {
-        return Ok([best, best]);
+        }
     }
-    let enough = points[best].judged.auc - points[best].judged.standard_error;
-    let within = |k: &usize| alive(k) && points[*k].judged.auc >= enough;
-    let key = |k: usize| {
-        let p = &points[k];
-        [p.gamma, p.judged.auc, p.beta]
-    };
-    let chosen = largest((0..points.len()).filter(within), key).unwrap_or(best);
-    Ok([best, chosen])
-}
-
-fn choose_logistic(points: &[LogisticPoint], one_standard_error: bool) -> usize {
-    let key = |k: usize| [points[k].judged.auc, points[k].gamma];
-    let best = largest(0..points.len(), key).unwrap_or(0);
-    if !one_standard_error {
-        return best;
-    }
-    let enough = points[best].judged.auc - points[best].judged.standard_error;
-    let within = (0..points.len()).filter(|&k| points[k].judged.auc >= enough);
-    largest(within, |k| [points[k].gamma, points[k].judged.auc]).unwrap_or(best)
 }
 
 /// The first index with the largest key, entry by entry.

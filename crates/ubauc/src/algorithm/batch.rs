@@ -4,9 +4,9 @@ use super::{BaUbauc, FitInputs, Logistic, Outcome, Progress, Solver, Stop, Svm, 
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::objective::univariate::l_tilde_min;
-use crate::solver::ba_ubauc::{self, BatchInputs, TracePoint};
+use crate::solver::ba_ubauc::{self, BaUbaucParams, BatchInputs, TracePoint};
 use crate::solver::svm_or::{RoundPoint, SvmOrInputs};
-use crate::solver::{linear_svm, logistic as logistic_solver, svm_or as svm_or_solver};
+use crate::solver::{linear_svm, svm_or as svm_or_solver};
 
 pub(super) fn ba_ubauc(
     data: &Dataset,
@@ -19,6 +19,24 @@ pub(super) fn ba_ubauc(
         #[cfg(feature = "bcd")]
         Solver::Bcd { max_rounds } => return bcd(data, inputs, divisors, spec, max_rounds),
     }
+    newton(data, inputs, divisors, &spec.params)
+}
+
+pub(super) fn logistic(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    spec: &Logistic,
+) -> Result<Outcome> {
+    newton(data, inputs, divisors, &spec.params())
+}
+
+fn newton(
+    data: &Dataset,
+    inputs: &FitInputs<'_>,
+    divisors: Option<&[f64]>,
+    params: &BaUbaucParams,
+) -> Result<Outcome> {
     let progress = |point: &TracePoint| {
         if let Some(progress) = inputs.progress {
             progress(&Progress::Newton(*point));
@@ -30,7 +48,7 @@ pub(super) fn ba_ubauc(
         start: inputs.start.map(|start| start.weights),
         progress: Some(&progress),
     };
-    let fit = ba_ubauc::fit(data, &given, &spec.params)?;
+    let fit = ba_ubauc::fit(data, &given, params)?;
     Ok(Outcome {
         lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
         weights: fit.weights,
@@ -38,7 +56,7 @@ pub(super) fn ba_ubauc(
         objective: fit.objective,
         dual: fit.dual,
         gap: fit.gap,
-        tied: Some(fit.tied),
+        tied: (params.softness == 0.0).then_some(fit.tied),
         newton: Some(fit.newton),
         rounds: None,
         passes: None,
@@ -175,35 +193,5 @@ pub(super) fn svm(data: &Dataset, divisors: Option<&[f64]>, spec: &Svm) -> Resul
             false => Stop::MaxPasses,
         },
         trace: Trace::Svm(fit.trace),
-    })
-}
-
-pub(super) fn logistic(
-    data: &Dataset,
-    inputs: &FitInputs<'_>,
-    divisors: Option<&[f64]>,
-    spec: &Logistic,
-) -> Result<Outcome> {
-    let start = inputs.start.map(|s| [s.weights, &[s.intercept]].concat());
-    let params = &spec.params;
-    let fit = logistic_solver::fit(data, inputs.weights, divisors, start.as_deref(), params)?;
-    Ok(Outcome {
-        weights: fit.weights,
-        intercept: fit.intercept,
-        lambda: None,
-        objective: fit.objective,
-        dual: None,
-        gap: None,
-        tied: None,
-        newton: Some(fit.newton),
-        rounds: None,
-        passes: None,
-        eta0: None,
-        stop: match (fit.converged, fit.newton >= params.max_newton) {
-            (true, _) => Stop::Converged,
-            (false, true) => Stop::MaxNewton,
-            (false, false) => Stop::Stalled,
-        },
-        trace: Trace::None,
     })
 }

@@ -145,7 +145,7 @@ impl Algorithm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// As near to the minimum as was asked for: certified, or by the gradient (logistic regression).
+    /// As near to the minimum as was asked for: certified.
     Converged,
     /// The same by an estimate of the gap.
     Unproved,

@@ -14,6 +14,8 @@ impl Spec {
             Spec::BaUbauc(spec) => {
                 named.insert("beta", json!(spec.params.beta));
                 named.insert("gamma", json!(spec.params.gamma));
+                named.insert("softness", json!(spec.params.softness));
+                named.insert("class_weight", json!(spec.params.class_weight));
             }
             Spec::OlUbauc(spec) => {
                 named.insert("beta", json!(spec.params.beta));
@@ -23,7 +25,8 @@ impl Spec {
                 }
             }
             Spec::Logistic(spec) => {
-                named.insert("gamma", json!(spec.params.gamma));
+                named.insert("gamma", json!(spec.gamma));
+                named.insert("class_weight", json!(spec.class_weight));
             }
             Spec::Solam(spec) => {
                 named.insert("zeta", json!(spec.params.zeta));
@@ -69,6 +72,7 @@ impl Spec {
         match (self, name, count) {
             (Spec::BaUbauc(spec), "beta", _) => spec.params.beta = value,
             (Spec::BaUbauc(spec), "gamma", _) => spec.params.gamma = value,
+            (Spec::BaUbauc(spec), "softness", _) => spec.params.softness = value,
             (Spec::OlUbauc(spec), "beta", _) => spec.params.beta = value,
             (Spec::OlUbauc(spec), "gamma", _) => spec.params.gamma = value,
             (Spec::OlUbauc(spec), "eta0", _) => {
@@ -76,7 +80,7 @@ impl Spec {
                 spec.finds_eta0 = false;
             }
             (Spec::OlUbauc(spec), "radius", _) => spec.params.radius = Some(value),
-            (Spec::Logistic(spec), "gamma", _) => spec.params.gamma = value,
+            (Spec::Logistic(spec), "gamma", _) => spec.gamma = value,
             (Spec::Solam(spec), "zeta", _) => spec.params.zeta = value,
             (Spec::Solam(spec), "radius", _) => spec.params.radius = value,
             (Spec::Opauc(spec), "eta", _) => spec.eta = value,
@@ -98,7 +102,7 @@ impl Spec {
             Spec::BaUbauc(spec) => spec.params.tolerance = value,
             Spec::SvmOr(spec) => spec.params.tolerance = value,
             Spec::Svm(spec) => spec.params.tolerance = value,
-            Spec::Logistic(spec) => spec.params.tolerance = value,
+            Spec::Logistic(spec) => spec.tolerance = value,
             Spec::OlUbauc(_)
             | Spec::Solam(_)
             | Spec::Opauc(_)

@@ -6,10 +6,9 @@ use super::Algorithm;
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
-use crate::objective::ubauc::LeastSquares;
+use crate::objective::ubauc::{ClassWeight, LeastSquares};
 use crate::solver::ba_ubauc::BaUbaucParams;
 use crate::solver::linear_svm::SvmParams;
-use crate::solver::logistic::LogisticParams;
 use crate::solver::oam::{OamParams, Update};
 use crate::solver::ol_ubauc::OlUbaucParams;
 use crate::solver::opauc::{OpaucParams, default_tau};
@@ -292,15 +291,56 @@ impl Default for Svm {
     }
 }
 
-/// Logistic regression.
-#[derive(Debug, Clone, Default, Copy, PartialEq, Serialize, Deserialize)]
+/// Logistic regression: the soft bound with β = 0 and κ = 1.
+///
+/// ```text
+/// min_{w,b} 1/N Σ_i a_i ln(1 + exp(−y_i(w·x_i + b))) + γ/2 ‖w‖²,   b = −λ, not penalised
+/// ```
+///
+/// With C = 1/(Nγ) it is what LIBLINEAR and scikit-learn minimise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Logistic {
-    /// The problem, and when to stop.
-    #[serde(flatten)]
-    pub params: LogisticParams,
+    /// γ ≥ 0; without it separable data have no optimum.
+    pub gamma: f64,
+    /// a_i.
+    pub class_weight: ClassWeight,
+    /// Stop at this relative gap.
+    pub tolerance: f64,
+    /// Stop after this many Newton steps.
+    pub max_newton: usize,
     /// Of the features.
     pub scale: Scale,
+}
+
+impl Default for Logistic {
+    fn default() -> Self {
+        let BaUbaucParams {
+            gamma, max_newton, ..
+        } = BaUbaucParams::default();
+        Logistic {
+            gamma,
+            class_weight: ClassWeight::None,
+            tolerance: 1e-9,
+            max_newton,
+            scale: Scale::None,
+        }
+    }
+}
+
+impl Logistic {
+    /// As a corner of the family.
+    pub fn params(&self) -> BaUbaucParams {
+        BaUbaucParams {
+            beta: 0.0,
+            softness: 1.0,
+            gamma: self.gamma,
+            class_weight: self.class_weight,
+            tolerance: self.tolerance,
+            max_newton: self.max_newton,
+            ..BaUbaucParams::default()
+        }
+    }
 }
 
 impl Spec {
@@ -345,7 +385,7 @@ impl Spec {
             Spec::OamGra(spec) => spec.params(Update::Gradient).check()?,
             Spec::SvmOr(spec) => spec.params.check()?,
             Spec::Svm(spec) => spec.params.check()?,
-            Spec::Logistic(spec) => spec.params.check()?,
+            Spec::Logistic(spec) => spec.params().check()?,
         }
         self.passes()
             .map_or(Ok(()), |passes| passes.passes().check())
@@ -422,7 +462,7 @@ impl Spec {
             | Spec::OamGra(Oam { passes, .. }) => passes.tolerance,
             Spec::SvmOr(spec) => spec.params.tolerance,
             Spec::Svm(spec) => spec.params.tolerance,
-            Spec::Logistic(spec) => spec.params.tolerance,
+            Spec::Logistic(spec) => spec.tolerance,
         }
     }
 
@@ -431,7 +471,7 @@ impl Spec {
         match self {
             Spec::BaUbauc(spec) => spec.params.intercept,
             Spec::OlUbauc(spec) => spec.params.intercept,
-            Spec::Logistic(spec) => spec.params.intercept,
+            Spec::Logistic(_) => true,
             Spec::Solam(_)
             | Spec::Opauc(_)
             | Spec::OamSeq(_)
@@ -456,6 +496,36 @@ impl Spec {
         }
     }
 
+    /// κ, where it is a member of the soft family.
+    pub fn softness(&self) -> Option<f64> {
+        match self {
+            Spec::BaUbauc(spec) => Some(spec.params.softness),
+            Spec::OlUbauc(_)
+            | Spec::Solam(_)
+            | Spec::Opauc(_)
+            | Spec::OamSeq(_)
+            | Spec::OamGra(_)
+            | Spec::SvmOr(_)
+            | Spec::Svm(_)
+            | Spec::Logistic(_) => None,
+        }
+    }
+
+    /// The weights of the classes, where they may be had.
+    pub fn class_weight(&self) -> Option<ClassWeight> {
+        match self {
+            Spec::BaUbauc(spec) => Some(spec.params.class_weight),
+            Spec::Logistic(spec) => Some(spec.class_weight),
+            Spec::OlUbauc(_)
+            | Spec::Solam(_)
+            | Spec::Opauc(_)
+            | Spec::OamSeq(_)
+            | Spec::OamGra(_)
+            | Spec::SvmOr(_)
+            | Spec::Svm(_) => None,
+        }
+    }
+
     /// β, where there are least squares.
     pub fn beta(&self) -> Option<f64> {
         match self {
@@ -476,7 +546,7 @@ impl Spec {
         match self {
             Spec::BaUbauc(spec) => Some(spec.params.gamma),
             Spec::OlUbauc(spec) => Some(spec.params.gamma),
-            Spec::Logistic(spec) => Some(spec.params.gamma),
+            Spec::Logistic(spec) => Some(spec.gamma),
             Spec::Solam(_)
             | Spec::Opauc(_)
             | Spec::OamSeq(_)

@@ -7,7 +7,6 @@ mod conjugate_gradients;
 mod gram;
 mod inputs;
 pub mod linear_svm;
-pub mod logistic;
 pub mod oam;
 pub mod ol_ubauc;
 pub mod opauc;

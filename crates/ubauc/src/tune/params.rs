@@ -1,0 +1,173 @@
+//! What is tried, and how it is judged.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::scale::Scale;
+use crate::metrics::Criterion;
+use crate::objective::ubauc::{ClassWeight, LeastSquares};
+use crate::solver::ba_ubauc::BaUbaucParams;
+use crate::{Error, Result};
+
+/// A loss: everything but γ.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// β.
+    pub beta: f64,
+    /// κ.
+    pub softness: f64,
+    /// Of the classes, everywhere.
+    pub class_weight: ClassWeight,
+    /// Of the classes in the least squares.
+    pub least_squares: LeastSquares,
+}
+
+impl Setting {
+    /// Logistic regression.
+    pub const LOGISTIC: Setting = Setting {
+        beta: 0.0,
+        softness: 1.0,
+        class_weight: ClassWeight::None,
+        least_squares: LeastSquares::Plain,
+    };
+
+    /// Whether it is logistic regression without class weights: β = 0, whatever κ, which only moves γ.
+    pub fn is_logistic(&self) -> bool {
+        self.beta == 0.0 && self.softness > 0.0 && self.class_weight == ClassWeight::None
+    }
+
+    /// What is tried where nothing is said: logistic regression, the bound with a small softness, and what is between
+    /// them, each with and without balanced classes.
+    pub fn defaults() -> Vec<Setting> {
+        let losses = [(0.0, 1.0), (0.5, 0.05), (0.1, 1.0)];
+        let weights = [ClassWeight::None, ClassWeight::Balanced];
+        let setting = |class_weight, (beta, softness)| Setting {
+            beta,
+            softness,
+            class_weight,
+            least_squares: LeastSquares::Plain,
+        };
+        let of_weight = |w| losses.iter().map(move |&loss| setting(w, loss));
+        weights.into_iter().flat_map(of_weight).collect()
+    }
+
+    /// The paper's hinge with these β, plain and balanced least squares.
+    pub fn hinges(betas: &[f64], kinds: &[LeastSquares], class_weight: ClassWeight) -> Vec<Setting> {
+        let setting = |&least_squares: &LeastSquares, &beta: &f64| Setting {
+            beta,
+            softness: 0.0,
+            class_weight,
+            least_squares,
+        };
+        let of_kind = |kind| betas.iter().map(move |beta| setting(kind, beta));
+        kinds.iter().flat_map(of_kind).collect()
+    }
+}
+
+/// What to try, and how to judge it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TuneParams {
+    /// The losses to try. Of the hinge small β collapse (.05 on a9a), large ones (20) are plain ridge regression.
+    pub settings: Vec<Setting>,
+    /// γ to try.
+    pub gammas: Vec<f64>,
+    /// Try γ beyond these where the choice is at an end of them.
+    pub extend: bool,
+    /// Leave out on later folds what is clearly behind on the first ones.
+    pub race: bool,
+    /// What is maximised.
+    pub criterion: Criterion,
+    /// k.
+    pub folds: u32,
+    /// The share held out for the verdict; 0 for no verdict.
+    pub held_out: f64,
+    /// Of the folds and of what is held out.
+    pub seed: u64,
+    /// An intercept in the least squares; without one it is the paper's Eq. (8). Logistic regression always has one.
+    pub intercept: bool,
+    /// Fitted on the training examples of each fold.
+    pub scale: Scale,
+    /// The relative gap at which points are compared.
+    pub tolerance: f64,
+    /// The most regularised point within one standard error of the best, in place of the best.
+    pub one_standard_error: bool,
+    /// Begin no more fits after this time.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for TuneParams {
+    /// Six settings along eight γ, 5 folds.
+    fn default() -> Self {
+        TuneParams {
+            settings: Setting::defaults(),
+            gammas: vec![1e-1, 3e-2, 1e-2, 2e-3, 5e-4, 1e-4, 3e-5, 1e-5],
+            extend: true,
+            race: true,
+            criterion: Criterion::Auc,
+            folds: 5,
+            held_out: 0.2,
+            seed: 1,
+            intercept: true,
+            scale: Scale::None,
+            tolerance: 1e-3,
+            one_standard_error: false,
+            time_limit: None,
+        }
+    }
+}
+
+impl TuneParams {
+    /// The grid of the hinge: 6 β × 5 γ × 2 kinds, every point on every fold.
+    pub fn of_hinge() -> TuneParams {
+        let kinds = [LeastSquares::Plain, LeastSquares::Balanced];
+        let betas = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0];
+        TuneParams {
+            settings: Setting::hinges(&betas, &kinds, ClassWeight::None),
+            gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
+            extend: false,
+            race: false,
+            ..TuneParams::default()
+        }
+    }
+
+    /// Refuses what has no meaning, by name.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, value: String, must| Err(Error::Parameter { name, value, must });
+        for (name, empty) in [
+            ("settings", self.settings.is_empty()),
+            ("gammas", self.gammas.is_empty()),
+        ] {
+            if empty {
+                return refuse(name, "nothing".to_string(), "at least one value");
+            }
+        }
+        if self.folds < 2 {
+            return refuse("folds", self.folds.to_string(), "at least 2");
+        }
+        if !(0.0..1.0).contains(&self.held_out) {
+            let must = "at least 0 and below 1";
+            return refuse("share held out", self.held_out.to_string(), must);
+        }
+        for setting in &self.settings {
+            for &gamma in &self.gammas {
+                self.batch(setting, gamma).check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the solver is asked for at a point.
+    pub(super) fn batch(&self, setting: &Setting, gamma: f64) -> BaUbaucParams {
+        BaUbaucParams {
+            beta: setting.beta,
+            gamma,
+            softness: setting.softness,
+            class_weight: setting.class_weight,
+            least_squares: setting.least_squares,
+            intercept: self.intercept || setting.beta == 0.0,
+            tolerance: self.tolerance,
+            ..Default::default()
+        }
+    }
+}

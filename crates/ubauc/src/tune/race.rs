@@ -1,0 +1,231 @@
+//! Rounds of fits: all settings on the first folds, those that are not clearly behind on the others.
+//!
+//! The standard error of an AUC A on a fold with m positives and n negatives is about (Hanley & McNeil 1982)
+//!
+//! ```text
+//! √( (A(1 − A) + (m − 1)(A/(2 − A) − A²) + (n − 1)(2A²/(1 + A) − A²)) / (mn) ),
+//! ```
+//!
+//! and models of the same data err together, so that half of it, over the folds so far, is a generous margin: where
+//! examples are few, and fits cheap, nearly everything stays in the race; where they are many, little does.
+
+use rayon::prelude::*;
+
+use super::Search;
+use super::collapse::Ties;
+use super::judge::{Judged, Lane, Training};
+use crate::Result;
+
+/// Folds on which everything is tried.
+const FIRST: u32 = 2;
+/// No smaller margin than this: a difference that nobody minds.
+const LEAST_MARGIN: f64 = 3e-4;
+/// Steps by which a path of γ is made longer, at most.
+const EXTENSIONS: usize = 6;
+/// γ beyond these means nothing.
+const GAMMA_RANGE: std::ops::Range<f64> = 1e-10..1e4;
+
+/// A point, as far as it was tried.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// Index of the setting.
+    pub(super) setting: usize,
+    pub(super) gamma: f64,
+    /// On each fold.
+    pub(super) folds: Vec<Option<Judged>>,
+    /// Solved to the end, so that its ties are certain.
+    pub(super) is_close: bool,
+}
+
+impl Entry {
+    /// Folds it was tried on.
+    pub(super) fn judged(&self) -> usize {
+        self.folds.iter().flatten().count()
+    }
+
+    pub(super) fn collapsed(&self) -> bool {
+        self.folds.iter().flatten().any(|f| f.ties == Ties::Collapse)
+    }
+
+    /// The mean over the first folds, if it was tried on all of these.
+    fn mean(&self, folds: usize) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.folds[..folds].iter().map(|f| f.map(|f| f.value)).collect();
+        values.map(|values| values.iter().sum::<f64>() / folds as f64)
+    }
+}
+
+impl Search<'_> {
+    /// Everything that was tried.
+    pub(super) fn race(&self) -> Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        let gammas = falling(&self.params.gammas);
+        let all: Vec<Vec<f64>> = self.settings.iter().map(|_| gammas.clone()).collect();
+        let first = match self.params.race {
+            true => FIRST.min(self.params.folds),
+            false => self.params.folds,
+        };
+        self.round(&mut entries, &all, 0..first)?;
+        if first < self.params.folds {
+            let left = self.left(&entries, first as usize);
+            self.round(&mut entries, &left, first..self.params.folds)?;
+        }
+        if self.params.extend {
+            self.extend(&mut entries)?;
+        }
+        let key = |entry: &Entry| (entry.setting, -entry.gamma);
+        entries.sort_by(|a, b| {
+            let ((a, x), (b, y)) = (key(a), key(b));
+            a.cmp(&b).then(x.total_cmp(&y))
+        });
+        Ok(entries)
+    }
+
+    /// Fits every setting along its γ on some folds.
+    fn round(
+        &self,
+        entries: &mut Vec<Entry>,
+        gammas: &[Vec<f64>],
+        folds: std::ops::Range<u32>,
+    ) -> Result<()> {
+        let lanes = self.lanes(gammas);
+        let tasks: Vec<(u32, &Lane)> = folds
+            .clone()
+            .flat_map(|fold| lanes.iter().map(move |lane| (fold, lane)))
+            .collect();
+        let fits: usize = lanes.iter().flatten().map(|(_, gammas)| gammas.len()).sum();
+        self.plan(fits * folds.len(), 0);
+        let trainings: Vec<Training> = folds
+            .clone()
+            .into_par_iter()
+            .map(|fold| self.training(Some(fold), false))
+            .collect::<Result<_>>()?;
+        let margin = self.margin(0.8, 1);
+        let found: Vec<Vec<(usize, f64, Judged)>> = tasks
+            .par_iter()
+            .with_max_len(1)
+            .map(|(fold, lane)| {
+                let training = &trainings[(fold - folds.start) as usize];
+                self.walk(training, lane, margin)
+            })
+            .collect::<Result<_>>()?;
+        let k = self.params.folds as usize;
+        for ((fold, _), found) in tasks.iter().zip(found) {
+            for (setting, gamma, judged) in found {
+                let known = |e: &Entry| e.setting == setting && e.gamma == gamma;
+                let at = entries.iter().position(known).unwrap_or_else(|| {
+                    entries.push(Entry {
+                        setting,
+                        gamma,
+                        folds: vec![None; k],
+                        is_close: false,
+                    });
+                    entries.len() - 1
+                });
+                entries[at].folds[*fold as usize] = Some(judged);
+            }
+        }
+        Ok(())
+    }
+
+    /// Settings of the hinge with the same weights share their Gram matrix; every other one is a lane of its own. The
+    /// baseline first: where time is short that is what there is.
+    fn lanes(&self, gammas: &[Vec<f64>]) -> Vec<Lane> {
+        let mut lanes: Vec<Lane> = Vec::new();
+        let mut order: Vec<usize> = (0..self.settings.len()).collect();
+        order.sort_by_key(|&s| !self.settings[s].is_logistic());
+        for s in order.into_iter().filter(|&s| !gammas[s].is_empty()) {
+            let of = self.settings[s];
+            let shares = |lane: &&mut Lane| {
+                let other = self.settings[lane[0].0];
+                let weights = (of.class_weight, of.least_squares);
+                of.softness == 0.0
+                    && other.softness == 0.0
+                    && weights == (other.class_weight, other.least_squares)
+            };
+            match lanes.iter_mut().find(shares) {
+                Some(lane) => lane.push((s, gammas[s].clone())),
+                None => lanes.push(vec![(s, gammas[s].clone())]),
+            }
+        }
+        // Of the hinge β falling.
+        for lane in &mut lanes {
+            lane.sort_by(|a, b| {
+                let beta = |s: usize| self.settings[s].beta;
+                beta(b.0).total_cmp(&beta(a.0))
+            });
+        }
+        lanes
+    }
+
+    /// By what a mean over some folds must be behind to be clearly behind, where the best is A.
+    fn margin(&self, best: f64, folds: usize) -> f64 {
+        let positive = self.data.positive();
+        let kept = &self.parts.kept;
+        let pos = kept.iter().filter(|&&i| positive[i]).count() as f64;
+        let k = f64::from(self.params.folds);
+        let (m, n) = (pos / k, (kept.len() as f64 - pos) / k);
+        let a = best.clamp(0.5, 1.0);
+        let (q1, q2) = (a / (2.0 - a), 2.0 * a * a / (1.0 + a));
+        let variance = (a * (1.0 - a) + (m - 1.0) * (q1 - a * a) + (n - 1.0) * (q2 - a * a)) / (m * n);
+        (0.5 * (variance.max(0.0) / folds as f64).sqrt()).max(LEAST_MARGIN)
+    }
+
+    /// The γ of every setting that are still in the race after the first folds; logistic regression always is.
+    fn left(&self, entries: &[Entry], folds: usize) -> Vec<Vec<f64>> {
+        let means: Vec<(usize, f64, f64)> = entries
+            .iter()
+            .filter(|e| !e.collapsed())
+            .filter_map(|e| Some((e.setting, e.gamma, e.mean(folds)?)))
+            .collect();
+        let best_of = |setting: Option<usize>| {
+            let of = means.iter().filter(|m| setting.is_none_or(|s| s == m.0));
+            of.map(|m| m.2).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let best = best_of(None);
+        let margin = self.margin(best, folds);
+        let left = |setting: usize| {
+            let mine = best_of(Some(setting));
+            if mine < best - margin && !self.settings[setting].is_logistic() {
+                return Vec::new();
+            }
+            let near = means.iter().filter(|m| m.0 == setting && m.2 >= mine - margin);
+            falling(&near.map(|m| m.1).collect::<Vec<f64>>())
+        };
+        (0..self.settings.len()).map(left).collect()
+    }
+
+    /// Longer paths of γ, as long as the choice is at an end of its path.
+    fn extend(&self, entries: &mut Vec<Entry>) -> Result<()> {
+        for _ in 0..EXTENSIONS {
+            if self.is_over() {
+                break;
+            }
+            let Ok(chosen) = self.choose(entries) else {
+                break;
+            };
+            let Entry { setting, gamma, .. } = entries[chosen];
+            let of_setting = entries.iter().filter(|e| e.setting == setting);
+            let path = falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>());
+            let next = match path.as_slice() {
+                [first, second, ..] if *first == gamma => first * (first / second),
+                [.., second, last] if *last == gamma => last * (last / second),
+                _ => break,
+            };
+            if !GAMMA_RANGE.contains(&next) {
+                break;
+            }
+            let mut gammas = vec![Vec::new(); self.settings.len()];
+            gammas[setting] = vec![next];
+            self.round(entries, &gammas, 0..self.params.folds)?;
+        }
+        Ok(())
+    }
+}
+
+/// Falling, each once.
+pub(super) fn falling(of: &[f64]) -> Vec<f64> {
+    let mut falling = of.to_vec();
+    falling.sort_by(|a, b| b.total_cmp(a));
+    falling.dedup();
+    falling
+}
