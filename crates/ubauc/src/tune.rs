@@ -233,7 +233,10 @@ impl<'a> Search<'a> {
     fn is_over(&self) -> bool {
         let limit = self.params.time_limit;
         limit.is_some_and(|limit| self.started.elapsed() >= limit)
-            || self.inputs.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self
+                .inputs
+                .stop
+                .is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// A fit is done.
@@ -283,7 +286,13 @@ impl<'a> Search<'a> {
             let asked_for = self.params.settings.contains(&point.setting);
             asked_for && !point.collapsed && entry.judged() == most && most > 0
         };
-        let key = |k: usize| [points[k].judged.auc, points[k].gamma, points[k].setting.beta];
+        let key = |k: usize| {
+            [
+                points[k].judged.auc,
+                points[k].gamma,
+                points[k].setting.beta,
+            ]
+        };
         let Some(best) = largest((0..points.len()).filter(may_be), key) else {
             return Err(self.all_collapsed());
         };
@@ -292,7 +301,13 @@ impl<'a> Search<'a> {
         }
         let enough = points[best].judged.auc - points[best].judged.standard_error;
         let within = |k: &usize| may_be(k) && points[*k].judged.auc >= enough;
-        let key = |k: usize| [points[k].gamma, points[k].judged.auc, points[k].setting.beta];
+        let key = |k: usize| {
+            [
+                points[k].gamma,
+                points[k].judged.auc,
+                points[k].setting.beta,
+            ]
+        };
         Ok(largest((0..points.len()).filter(within), key).unwrap_or(best))
     }
 

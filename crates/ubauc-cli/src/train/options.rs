@@ -21,6 +21,13 @@ impl TrainArgs {
             ("--solver", self.solver != SolverName::Newton, &[BaUbauc]),
             ("--beta", self.beta.is_some(), ours),
             ("--gamma", self.gamma.is_some(), not_rivals),
+            ("--softness", self.softness.is_some(), &[BaUbauc]),
+            (
+                "--class-weight",
+                self.class_weight.is_some(),
+                &[BaUbauc, Logistic],
+            ),
+            ("--group", self.training.group.is_some(), not_rivals),
             ("--least-squares", self.least_squares.is_some(), ours),
             ("--no-intercept", self.intercept.no_intercept, ours),
             (
@@ -33,7 +40,9 @@ impl TrainArgs {
             (
                 "--trace",
                 self.trace,
-                &[BaUbauc, OlUbauc, Solam, Opauc, OamSeq, OamGra, SvmOr, Svm],
+                &[
+                    BaUbauc, OlUbauc, Solam, Opauc, OamSeq, OamGra, SvmOr, Svm, Logistic,
+                ],
             ),
             (
                 "--passes",

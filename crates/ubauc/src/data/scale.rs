@@ -87,6 +87,15 @@ impl Range {
 }
 
 impl Scale {
+    /// What suits rows of which nothing else is known: standard deviations of dense ones; sparse ones, whose rare features
+    /// have small deviations and would be blown up, by their largest values.
+    pub fn suited(rows: &Rows) -> Scale {
+        match rows {
+            Rows::Dense(_) => Scale::Standard,
+            Rows::Csr(_) => Scale::MaxAbs,
+        }
+    }
+
     /// As it is typed and written to files.
     pub fn name(self) -> &'static str {
         match self {

@@ -53,7 +53,11 @@ impl Setting {
     }
 
     /// The paper's hinge with these β, plain and balanced least squares.
-    pub fn hinges(betas: &[f64], kinds: &[LeastSquares], class_weight: ClassWeight) -> Vec<Setting> {
+    pub fn hinges(
+        betas: &[f64],
+        kinds: &[LeastSquares],
+        class_weight: ClassWeight,
+    ) -> Vec<Setting> {
         let setting = |&least_squares: &LeastSquares, &beta: &f64| Setting {
             beta,
             softness: 0.0,

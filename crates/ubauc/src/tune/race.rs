@@ -44,12 +44,18 @@ impl Entry {
     }
 
     pub(super) fn collapsed(&self) -> bool {
-        self.folds.iter().flatten().any(|f| f.ties == Ties::Collapse)
+        self.folds
+            .iter()
+            .flatten()
+            .any(|f| f.ties == Ties::Collapse)
     }
 
     /// The mean over the first folds, if it was tried on all of these.
     fn mean(&self, folds: usize) -> Option<f64> {
-        let values: Option<Vec<f64>> = self.folds[..folds].iter().map(|f| f.map(|f| f.value)).collect();
+        let values: Option<Vec<f64>> = self.folds[..folds]
+            .iter()
+            .map(|f| f.map(|f| f.value))
+            .collect();
         values.map(|values| values.iter().sum::<f64>() / folds as f64)
     }
 }
@@ -166,7 +172,8 @@ impl Search<'_> {
         let (m, n) = (pos / k, (kept.len() as f64 - pos) / k);
         let a = best.clamp(0.5, 1.0);
         let (q1, q2) = (a / (2.0 - a), 2.0 * a * a / (1.0 + a));
-        let variance = (a * (1.0 - a) + (m - 1.0) * (q1 - a * a) + (n - 1.0) * (q2 - a * a)) / (m * n);
+        let variance =
+            (a * (1.0 - a) + (m - 1.0) * (q1 - a * a) + (n - 1.0) * (q2 - a * a)) / (m * n);
         (0.5 * (variance.max(0.0) / folds as f64).sqrt()).max(LEAST_MARGIN)
     }
 
@@ -188,7 +195,9 @@ impl Search<'_> {
             if mine < best - margin && !self.settings[setting].is_logistic() {
                 return Vec::new();
             }
-            let near = means.iter().filter(|m| m.0 == setting && m.2 >= mine - margin);
+            let near = means
+                .iter()
+                .filter(|m| m.0 == setting && m.2 >= mine - margin);
             falling(&near.map(|m| m.1).collect::<Vec<f64>>())
         };
         (0..self.settings.len()).map(left).collect()

@@ -169,7 +169,11 @@ impl<'s, 'a> Solver<'s, 'a> {
             if newton >= self.params.max_newton {
                 break Stop::MaxNewton;
             }
-            idle = if point.distance < 0.9 * nearest { 0 } else { idle + 1 };
+            idle = if point.distance < 0.9 * nearest {
+                0
+            } else {
+                idle + 1
+            };
             nearest = nearest.min(point.distance);
             if idle > IDLE || !self.step(&point, enough)? {
                 break Stop::Stalled;

@@ -15,7 +15,7 @@ use crate::data::rows::{Rows, dot};
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::loss::Loss;
 use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
-use crate::solver::centred::{Columns, means, offset};
+use crate::solver::centred::{means, offset};
 use crate::solver::inputs::{check_row_inputs, refuse_one_class};
 use crate::solver::ordered::Affine;
 use crate::solver::passes::still;
@@ -261,9 +261,7 @@ pub(super) fn shift(
     weights: Option<&[f64]>,
     params: &OlUbaucParams,
 ) -> Option<Vec<f64>> {
-    params
-        .intercept
-        .then(|| means(rows, weights, Columns::Half))?
+    params.intercept.then(|| means(rows, weights))?
 }
 
 /// Σ s_i by class.

@@ -112,7 +112,9 @@ impl Newton {
             // Nothing better than a block of this very matrix can be had.
             let most = match is_new {
                 true => MAX_ROUNDS,
-                false => (self.cost.ceil() as usize).saturating_sub(self.spent).max(2),
+                false => (self.cost.ceil() as usize)
+                    .saturating_sub(self.spent)
+                    .max(2),
             };
             let product = |p: &[f64]| {
                 let mut product = shards.soft_product(matrix, p)?;
@@ -154,7 +156,9 @@ impl Newton {
             true => {
                 let block = Block {
                     columns,
-                    stride: self.sample.map_or(0.0, |rows| matrix.weight() / rows as f64),
+                    stride: self
+                        .sample
+                        .map_or(0.0, |rows| matrix.weight() / rows as f64),
                 };
                 let mut a = shards.soft_block(matrix, &block)?;
                 // A sample may miss most of a column, never more than that.
