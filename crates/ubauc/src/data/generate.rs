@@ -263,6 +263,15 @@ impl Generator {
     }
 }
 
+/// Whether these random numbers repeat themselves only after all 2¹²⁸ states: the increment is odd, as every seed makes it.
+/// Of others, which only a forged state has, a deviate might never come.
+pub(crate) fn has_full_period(random: &Pcg64) -> bool {
+    let state_and_increment: Option<(u128, u128)> = postcard::to_stdvec(random)
+        .ok()
+        .and_then(|bytes| postcard::from_bytes(&bytes).ok());
+    state_and_increment.is_some_and(|(_, increment)| increment % 2 == 1)
+}
+
 /// Random numbers, the same on every machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Deviates {
@@ -277,6 +286,11 @@ impl Deviates {
             rng: Pcg64::seed_from_u64(seed),
             spare: None,
         }
+    }
+
+    /// Whether a seed can have led to it.
+    pub(crate) fn is_sound(&self) -> bool {
+        has_full_period(&self.rng) && self.spare.is_none_or(f64::is_finite)
     }
 
     /// Uniform on the multiples of 2⁻⁵³ in [0, 1).
