@@ -60,14 +60,7 @@ impl Learner {
                 value: weight.to_string(),
                 must: "1: the algorithm has no sample weights",
             }),
-            Learner::Rival(learner) => {
-                let score = learner.score(row);
-                if !score.is_finite() {
-                    return Err(RivalLearner::diverged());
-                }
-                learner.learn(row, positive)?;
-                Ok(score)
-            }
+            Learner::Rival(learner) => learner.score_and_learn(row, positive),
         }
     }
 

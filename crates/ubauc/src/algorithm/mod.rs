@@ -25,8 +25,8 @@ use crate::solver::oam::Update;
 use online::OamBy;
 
 pub use crate::solver::ol_ubauc::passes::Start;
+pub use crate::solver::passes::Passing;
 pub use learner::Learner;
-pub use online::Passing;
 pub use rival_learner::RivalLearner;
 pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
 

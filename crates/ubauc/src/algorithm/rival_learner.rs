@@ -128,14 +128,7 @@ impl RivalLearner {
     /// Learns from an example. Refuses features that are not finite, and more of them than there can be; weights that
     /// leave the numbers are found by [`RivalLearner::weights`].
     pub fn learn(&mut self, row: Row<'_>, positive: bool) -> Result<()> {
-        if let Some((_, value)) = row.entries().find(|entry| !entry.1.is_finite()) {
-            return Err(Error::NotFinite {
-                what: "a feature",
-                row: self.steps() as usize,
-                value,
-                must: "finite",
-            });
-        }
+        self.check_row(row)?;
         let used = row.entries().filter(|entry| entry.1 != 0.0);
         let cols = used.last().map_or(0, |(last, _)| last + 1);
         if cols > self.cols() {
@@ -158,6 +151,29 @@ impl RivalLearner {
         current.clear();
         self.current = current;
         taken
+    }
+
+    /// The score of an example before it is learned.
+    pub(super) fn score_and_learn(&mut self, row: Row<'_>, positive: bool) -> Result<f64> {
+        self.check_row(row)?;
+        let score = self.score(row);
+        if !score.is_finite() {
+            return Err(diverged());
+        }
+        self.learn(row, positive)?;
+        Ok(score)
+    }
+
+    fn check_row(&self, row: Row<'_>) -> Result<()> {
+        match row.entries().find(|entry| !entry.1.is_finite()) {
+            None => Ok(()),
+            Some((_, value)) => Err(Error::NotFinite {
+                what: "a feature",
+                row: self.steps() as usize,
+                value,
+                must: "finite",
+            }),
+        }
     }
 
     fn streaming(&self) -> &dyn Streaming {
@@ -241,13 +257,8 @@ impl RivalLearner {
         let weights: Vec<f64> = (0..self.cols()).map(|j| self.weight(j)).collect();
         match weights.iter().all(|w| w.is_finite()) {
             true => Ok(weights),
-            false => Err(RivalLearner::diverged()),
+            false => Err(diverged()),
         }
-    }
-
-    pub(super) fn diverged() -> Error {
-        let what = "the steps diverge; take smaller ones, or scale the features";
-        Error::Numerical { what }
     }
 
     /// Halfway between the mean scores of the classes; 0 before both have come.
@@ -290,6 +301,11 @@ impl RivalLearner {
         }
         self.streaming_mut().grow(d)
     }
+}
+
+fn diverged() -> Error {
+    let what = "the steps diverge; take smaller ones, or scale the features";
+    Error::Numerical { what }
 }
 
 impl Serialize for RivalLearner {
