@@ -7,7 +7,7 @@ use ubauc::features::FeatureMap;
 use ubauc::model_file::SavedModel;
 
 use super::{assert_close, model, report, weights};
-use crate::process::{directory_with, failure, json, stderr, success, ubauc};
+use crate::process::{directory_with, failure, json, stderr, success, ubauc, wrong_usage};
 use crate::train::overlapping;
 
 #[test]
@@ -134,6 +134,27 @@ fn features_of_the_initial_model_are_found() {
     let fewer = start("one.svm", "svm.json");
     success(&fewer);
     assert!(stderr(&fewer).contains("beyond the 1 of one.svm are left out (up to 2)"));
+    // svmlight has no names, and the model knows its columns by them.
+    let unnamed = start("two.svm", "csv.json");
+    let text = failure(&unnamed);
+    assert!(
+        text.contains("--initial-model csv.json: two.svm: svmlight has no column names")
+            && text.contains("by name: a, b; --by-position"),
+        "{text}"
+    );
+    let by_position = |file: &str| {
+        let words = ["--initial-model", "csv.json", "--by-position"];
+        let words = [&STILL[..], &words, &["--scale", "standard"]].concat();
+        weights(dir, file, &words).0
+    };
+    assert_close(&by_position("two.svm"), &csv, "as features 1 and 2");
+    assert_close(
+        &by_position("turned.csv"),
+        &[csv[0], csv[1], 0.0],
+        "also of a table",
+    );
+    let alone = ubauc(dir, &["train", "two.svm", "--by-position"]);
+    assert!(wrong_usage(&alone).contains("--initial-model"));
     let lacks = start("lacking.csv", "csv.json");
     let text = failure(&lacks);
     assert!(
