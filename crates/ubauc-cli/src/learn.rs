@@ -374,11 +374,10 @@ fn same_settings(state: &State, typed: &BTreeMap<String, Value>) -> Result<()> {
         Some(value) => value.to_string(),
     };
     let saved = &state.head.settings;
-    let names = typed.keys().chain(saved.keys());
-    let Some(name) = names
-        .into_iter()
-        .find(|name| typed.get(*name) != saved.get(*name))
-    else {
+    // Another algorithm has other options: it is named before them.
+    let names = ["algorithm"].into_iter();
+    let mut names = names.chain(typed.keys().chain(saved.keys()).map(String::as_str));
+    let Some(name) = names.find(|name| typed.get(*name) != saved.get(*name)) else {
         return Ok(());
     };
     let (now, then) = (shown(typed.get(name)), shown(saved.get(name)));

@@ -66,18 +66,16 @@ fn learned_so_far(directory: &Path) -> u64 {
 
 #[test]
 fn fifty_kills_change_no_byte() {
-    killed_in_pairs(&[], 25);
+    killed_in_pairs(&[&[]], 25);
 }
 
 #[test]
 fn kills_change_no_byte_of_the_other_algorithms() {
-    for stream in STREAMS {
-        killed_in_pairs(stream, 4);
-    }
+    killed_in_pairs(&STREAMS, 4);
 }
 
-/// Runs that are each killed twice, at random, and then go on to the end.
-fn killed_in_pairs(more: &[&str], runs: u32) {
+/// So many runs of each stream, killed twice, at random, that then go on to the end.
+fn killed_in_pairs(streams: &[&[&str]], runs: u32) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let mut state = u64::from(now.subsec_nanos());
     println!("seed {state}");
@@ -87,32 +85,34 @@ fn killed_in_pairs(more: &[&str], runs: u32) {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
-    let (directory, text) = learned(ROWS, more);
-    let dir = directory.path();
-    json(&run(dir, &text, more, None));
-    same_file(dir, "m.json", "whole.json");
-
     let (mut in_time, mut resumed) = (0, 0);
-    for _ in 0..runs {
-        fs::remove_dir_all(dir.join("ck")).unwrap();
-        fs::remove_file(dir.join("m.json")).unwrap();
-        let first = random(ROWS * 2 / 3);
-        for at in [first, first + random(ROWS * 9 / 10 - first)] {
-            let kill = Some((at, Duration::from_micros(random(3_000))));
-            let killed = run(dir, &text, more, kill);
-            in_time += u32::from(!killed.status.success());
-        }
-        let report = json(&run(dir, &text, more, None));
-        assert_eq!(report["n"], ROWS);
-        let at = report["resumed_at"].as_u64();
-        resumed += u32::from(at.is_some_and(|at| at > 0 && at < ROWS));
+    for stream in streams {
+        let (directory, text) = learned(ROWS, stream);
+        let dir = directory.path();
+        json(&run(dir, &text, stream, None));
         same_file(dir, "m.json", "whole.json");
-        let left = names(&dir.join("ck"));
-        assert_eq!(left.len(), 2, "{left:?}");
+        for _ in 0..runs {
+            fs::remove_dir_all(dir.join("ck")).unwrap();
+            fs::remove_file(dir.join("m.json")).unwrap();
+            let first = random(ROWS * 2 / 3);
+            for at in [first, first + random(ROWS * 9 / 10 - first)] {
+                let kill = Some((at, Duration::from_micros(random(3_000))));
+                let killed = run(dir, &text, stream, kill);
+                in_time += u32::from(!killed.status.success());
+            }
+            let report = json(&run(dir, &text, stream, None));
+            assert_eq!(report["n"], ROWS);
+            let at = report["resumed_at"].as_u64();
+            resumed += u32::from(at.is_some_and(|at| at > 0 && at < ROWS));
+            same_file(dir, "m.json", "whole.json");
+            let left = names(&dir.join("ck"));
+            assert_eq!(left.len(), 2, "{left:?}");
+        }
     }
+    let runs = runs * streams.len() as u32;
     let kills = 2 * runs;
     println!(
-        "{more:?}: {in_time} of {kills} kills before the end, {resumed} of {runs} runs resumed in the middle"
+        "{in_time} of {kills} kills before the end, {resumed} of {runs} runs resumed in the middle"
     );
     assert!(
         5 * in_time >= 3 * kills,
