@@ -183,6 +183,7 @@ impl LearnArgs {
         let of_input = [
             ("hash-bits", json!(self.hash_bits)),
             ("initial-model", json!(initial_model)),
+            ("by-position", json!(self.by_position.then_some(true))),
             ("weight", json!(self.weight)),
             ("ignore", json!(self.ignore)),
             ("positive", json!(self.classes.positive)),

@@ -88,7 +88,11 @@ enum ScaleName {
 /// Reads the name of an algorithm that can follow a stream; the help lists them.
 fn online_parser() -> impl TypedValueParser<Value = Algorithm> {
     let online = Algorithm::all().filter(|algorithm| algorithm.is_online());
-    let value = |a: Algorithm| PossibleValue::new(a.name()).help(a.summary());
+    let summary = |algorithm: Algorithm| match algorithm {
+        Algorithm::OlUbauc => "The univariate bound of AUC, one example at a time",
+        other => other.summary(),
+    };
+    let value = |a: Algorithm| PossibleValue::new(a.name()).help(summary(a));
     PossibleValuesParser::new(online.map(value))
         .map(|name| Algorithm::named(&name).unwrap_or(Algorithm::OlUbauc))
 }

@@ -134,27 +134,6 @@ fn features_of_the_initial_model_are_found() {
     let fewer = start("one.svm", "svm.json");
     success(&fewer);
     assert!(stderr(&fewer).contains("beyond the 1 of one.svm are left out (up to 2)"));
-    // svmlight has no names, and the model knows its columns by them.
-    let unnamed = start("two.svm", "csv.json");
-    let text = failure(&unnamed);
-    assert!(
-        text.contains("--initial-model csv.json: two.svm: svmlight has no column names")
-            && text.contains("by name: a, b; --by-position"),
-        "{text}"
-    );
-    let by_position = |file: &str| {
-        let words = ["--initial-model", "csv.json", "--by-position"];
-        let words = [&STILL[..], &words, &["--scale", "standard"]].concat();
-        weights(dir, file, &words).0
-    };
-    assert_close(&by_position("two.svm"), &csv, "as features 1 and 2");
-    assert_close(
-        &by_position("turned.csv"),
-        &[csv[0], csv[1], 0.0],
-        "also of a table",
-    );
-    let alone = ubauc(dir, &["train", "two.svm", "--by-position"]);
-    assert!(wrong_usage(&alone).contains("--initial-model"));
     let lacks = start("lacking.csv", "csv.json");
     let text = failure(&lacks);
     assert!(
@@ -173,6 +152,47 @@ fn features_of_the_initial_model_are_found() {
     hashed.model.weights = vec![0.0; 512];
     hashed.save(&dir.join("hashed.json")).unwrap();
     assert!(failure(&start("x.csv", "hashed.json")).contains("hashes its features"));
+}
+
+/// svmlight has no names, and the model knows its columns by them.
+#[test]
+fn a_model_of_named_columns_starts_svmlight_only_by_position() {
+    let directory = directory_with(&[
+        ("x.csv", "label,a,b\n1,2,1\n-1,1,-1\n1,1,3\n-1,-1,0\n"),
+        (
+            "turned.csv",
+            "b,c,label,a\n1,5,1,2\n-1,4,-1,1\n3,2,1,1\n0,1,-1,-1\n",
+        ),
+        ("x.svm", "+1 1:2 2:1\n-1 1:1 2:-1\n+1 1:1 2:3\n-1 1:-1\n"),
+    ]);
+    let dir = directory.path();
+    let words = ["--model", "csv.json", "--quiet", "--eta0", "0.3"];
+    report(dir, "x.csv", &words);
+    let csv = weights_of(dir, "csv.json");
+    for algorithm in ["ol-ubauc", "ba-ubauc", "logistic"] {
+        let words = ["train", "x.svm", "--algorithm", algorithm];
+        let start = ["--initial-model", "csv.json"];
+        let unnamed = ubauc(dir, &[&words[..], &start].concat());
+        let text = failure(&unnamed);
+        assert!(
+            text.contains("--initial-model csv.json: x.svm: svmlight has no column names")
+                && text.contains("by name: a, b; --by-position"),
+            "{text}"
+        );
+    }
+    let by_position = |file: &str| {
+        let words = ["--initial-model", "csv.json", "--by-position"];
+        let words = [&STILL[..], &words, &["--scale", "standard"]].concat();
+        weights(dir, file, &words).0
+    };
+    assert_close(&by_position("x.svm"), &csv, "as features 1 and 2");
+    assert_close(
+        &by_position("turned.csv"),
+        &[csv[0], csv[1], 0.0],
+        "also of a table",
+    );
+    let alone = ubauc(dir, &["train", "x.svm", "--by-position"]);
+    assert!(wrong_usage(&alone).contains("--initial-model"));
 }
 
 #[test]

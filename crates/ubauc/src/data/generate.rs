@@ -429,6 +429,28 @@ fn upper_quantile(q: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// With an increment of 0 the state 0 stays what it is, and the polar method would look for a deviate without end.
+    #[test]
+    fn random_numbers_that_repeat_themselves_are_no_state() {
+        let forged = |state: u128, increment: u128| -> Pcg64 {
+            let bytes = postcard::to_stdvec(&(state, increment)).unwrap();
+            postcard::from_bytes(&bytes).unwrap()
+        };
+        let mut stuck = forged(0, 0);
+        assert_eq!([stuck.next_u64(), stuck.next_u64()], [0, 0]);
+        for (state, increment) in [(0, 0), (1, 2), (u128::MAX, u128::MAX - 1)] {
+            assert!(!has_full_period(&forged(state, increment)));
+        }
+        assert!(has_full_period(&forged(0, 1)));
+        for seed in 0..100 {
+            let mut deviates = Deviates::new(seed);
+            deviates.normal();
+            assert!(deviates.is_sound());
+            deviates.spare = Some(f64::NAN);
+            assert!(!deviates.is_sound());
+        }
+    }
+
     fn params(density: f64, dim: u32, auc: f64) -> GenerateParams {
         GenerateParams {
             rows: 20_000,
