@@ -69,7 +69,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
-        Command::Learn(args) => learn::run(args, output),
+        Command::Learn(args) => learn::run(args, cli.common.seed(), output),
         Command::Tune(args) => tune::run(args, cli.common.seed(), output),
         Command::Reproduce(args) => reproduce::run(args, cli.common.typed_seed, output),
         Command::Data(args) => data::run(args, cli.common.seed(), output),

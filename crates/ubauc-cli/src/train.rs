@@ -110,6 +110,9 @@ pub(crate) struct TrainArgs {
     /// as large as without it unless --eta0 is small
     #[arg(long, value_name = "MODEL")]
     initial_model: Option<PathBuf>,
+    /// Take the features of --initial-model by position, though it knows its columns by name; svmlight has no names
+    #[arg(long, requires = "initial_model")]
+    by_position: bool,
     /// Put every step, round or pass into the JSON, as "trace"
     #[arg(long)]
     trace: bool,
@@ -135,7 +138,8 @@ enum SolverName {
 pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     refuse_early(args, seed, output)?;
-    let initial = args.initial_model.as_deref().map(InitialModel::load);
+    let load = |path: &Path| InitialModel::load(path, args.by_position);
+    let initial = args.initial_model.as_deref().map(load);
     let mut initial = initial.transpose()?;
     let Training {
         data,

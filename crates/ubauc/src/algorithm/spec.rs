@@ -218,7 +218,7 @@ impl Default for Opauc {
 
 impl Opauc {
     /// For d features.
-    pub(super) fn params(&self, d: usize) -> OpaucParams {
+    pub fn params(&self, d: usize) -> OpaucParams {
         OpaucParams {
             eta: self.eta,
             lambda: self.lambda,
@@ -265,7 +265,8 @@ impl Default for Oam {
 }
 
 impl Oam {
-    pub(super) fn params(&self, update: Update) -> OamParams {
+    /// By one of its two updates.
+    pub fn params(&self, update: Update) -> OamParams {
         OamParams {
             c: self.c,
             buffer: self.buffer,
