@@ -42,6 +42,7 @@
 //! parameters, has seen it.
 
 mod collapse;
+mod folds;
 mod judge;
 mod params;
 mod parts;
@@ -56,6 +57,8 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::{Error, Result};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
+use folds::LocalFolds;
+pub use folds::{Folds, Sizes, Unseen};
 use judge::Judged;
 pub use params::{Setting, TuneParams};
 use parts::Parts;
@@ -109,6 +112,9 @@ pub struct GridPoint {
     pub stopped: bool,
 }
 
+/// Called with the fits done, and of about how many.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
 pub struct TuneInputs<'a> {
@@ -117,7 +123,7 @@ pub struct TuneInputs<'a> {
     /// The group of every example: those of one group stay in one fold.
     pub groups: Option<&'a [u32]>,
     /// Progress callback: fits done, and of about how many; called from any thread, and not strictly in order.
-    pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+    pub progress: Option<Progress<'a>>,
     /// When this becomes true the search ends with the best so far.
     pub stop: Option<&'a AtomicBool>,
 }
@@ -155,7 +161,27 @@ impl Tuned {
 pub fn tune(data: &Dataset, inputs: &TuneInputs<'_>, params: &TuneParams) -> Result<Tuned> {
     params.check()?;
     let parts = Parts::new(data, inputs, params)?;
-    let search = Search::new(data, inputs, params, &parts);
+    let folds = LocalFolds::new(data, inputs, params, &parts)?;
+    let mut tuned = tune_over(&folds, params, inputs.progress, inputs.stop)?;
+    if !parts.held_out.is_empty() {
+        tuned.verdict = Some(verdict::verdict(
+            &folds,
+            tuned.best(),
+            tuned.best_logistic(),
+        )?);
+    }
+    Ok(tuned)
+}
+
+/// The same over folds that are anywhere; without a verdict.
+pub fn tune_over(
+    folds: &impl Folds,
+    params: &TuneParams,
+    progress: Option<Progress<'_>>,
+    stop: Option<&AtomicBool>,
+) -> Result<Tuned> {
+    params.check()?;
+    let search = Search::new(folds, params, progress, stop);
     let mut entries = search.race()?;
     let chosen = search.decide(&mut entries)?;
     let points: Vec<GridPoint> = entries.iter().map(|entry| search.point(entry)).collect();
@@ -163,15 +189,11 @@ pub fn tune(data: &Dataset, inputs: &TuneInputs<'_>, params: &TuneParams) -> Res
         .filter(|&k| points[k].setting.is_logistic() && points[k].judged.auc.is_finite())
         .reduce(|best, k| better(&points, best, k))
         .unwrap_or(chosen);
-    let verdict = match parts.held_out.is_empty() {
-        true => None,
-        false => Some(search.verdict(&points[chosen], &points[logistic])?),
-    };
     Ok(Tuned {
         points,
         chosen,
         logistic,
-        verdict,
+        verdict: None,
         cut_short: search.is_over(),
     })
 }
@@ -185,26 +207,26 @@ fn better(points: &[GridPoint], a: usize, b: usize) -> usize {
     if key(b) > key(a) { b } else { a }
 }
 
-struct Search<'a> {
-    data: &'a Dataset,
-    inputs: TuneInputs<'a>,
+struct Search<'a, F> {
+    folds: &'a F,
+    sizes: Sizes,
     params: &'a TuneParams,
-    parts: &'a Parts,
     /// Those of the parameters, and logistic regression if it is not among them.
     settings: Vec<Setting>,
-    unavoidable: usize,
+    progress: Option<Progress<'a>>,
+    stop: Option<&'a AtomicBool>,
     started: Instant,
     done: AtomicUsize,
     planned: AtomicUsize,
 }
 
-impl<'a> Search<'a> {
+impl<'a, F: Folds> Search<'a, F> {
     fn new(
-        data: &'a Dataset,
-        inputs: &TuneInputs<'a>,
+        folds: &'a F,
         params: &'a TuneParams,
-        parts: &'a Parts,
-    ) -> Search<'a> {
+        progress: Option<Progress<'a>>,
+        stop: Option<&'a AtomicBool>,
+    ) -> Search<'a, F> {
         let mut settings: Vec<Setting> = Vec::new();
         for &setting in params.settings.iter().chain([&Setting::LOGISTIC]) {
             let known = |s: &Setting| *s == setting || (s.is_logistic() && setting.is_logistic());
@@ -212,17 +234,13 @@ impl<'a> Search<'a> {
                 settings.push(setting);
             }
         }
-        let has_hinge = settings.iter().any(|s| s.softness == 0.0);
         Search {
-            data,
-            inputs: *inputs,
+            folds,
+            sizes: folds.sizes(),
             params,
-            parts,
             settings,
-            unavoidable: match has_hinge {
-                true => collapse::unavoidable(data.rows(), &parts.kept),
-                false => 0,
-            },
+            progress,
+            stop,
             started: Instant::now(),
             done: AtomicUsize::new(0),
             planned: AtomicUsize::new(0),
@@ -233,16 +251,13 @@ impl<'a> Search<'a> {
     fn is_over(&self) -> bool {
         let limit = self.params.time_limit;
         limit.is_some_and(|limit| self.started.elapsed() >= limit)
-            || self
-                .inputs
-                .stop
-                .is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// A fit is done.
     fn step(&self) {
         let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-        if let Some(progress) = self.inputs.progress {
+        if let Some(progress) = self.progress {
             progress(done, done.max(self.planned.load(Ordering::Relaxed)));
         }
     }

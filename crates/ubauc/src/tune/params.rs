@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::FINE;
 use crate::data::scale::Scale;
 use crate::metrics::Criterion;
 use crate::objective::ubauc::{ClassWeight, LeastSquares};
@@ -172,6 +173,14 @@ impl TuneParams {
             intercept: self.intercept || setting.beta == 0.0,
             tolerance: self.tolerance,
             ..Default::default()
+        }
+    }
+
+    /// The same for the final word.
+    pub(super) fn closely(&self, setting: &Setting, gamma: f64) -> BaUbaucParams {
+        BaUbaucParams {
+            tolerance: self.tolerance.min(FINE),
+            ..self.batch(setting, gamma)
         }
     }
 }

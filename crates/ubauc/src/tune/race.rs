@@ -11,9 +11,9 @@
 
 use rayon::prelude::*;
 
-use super::Search;
 use super::collapse::Ties;
-use super::judge::{Judged, Lane, Training};
+use super::judge::{Judged, Lane};
+use super::{Folds, Search};
 use crate::Result;
 
 /// Folds on which everything is tried.
@@ -60,7 +60,7 @@ impl Entry {
     }
 }
 
-impl Search<'_> {
+impl<F: Folds> Search<'_, F> {
     /// Everything that was tried.
     pub(super) fn race(&self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
@@ -100,19 +100,11 @@ impl Search<'_> {
             .collect();
         let fits: usize = lanes.iter().flatten().map(|(_, gammas)| gammas.len()).sum();
         self.plan(fits * folds.len(), 0);
-        let trainings: Vec<Training> = folds
-            .clone()
-            .into_par_iter()
-            .map(|fold| self.training(Some(fold), false))
-            .collect::<Result<_>>()?;
         let margin = self.margin(0.8, 1);
         let found: Vec<Vec<(usize, f64, Judged)>> = tasks
             .par_iter()
             .with_max_len(1)
-            .map(|(fold, lane)| {
-                let training = &trainings[(fold - folds.start) as usize];
-                self.walk(training, lane, margin)
-            })
+            .map(|(fold, lane)| self.walk(*fold, lane, margin))
             .collect::<Result<_>>()?;
         let k = self.params.folds as usize;
         for ((fold, _), found) in tasks.iter().zip(found) {
@@ -165,11 +157,8 @@ impl Search<'_> {
 
     /// By what a mean over some folds must be behind to be clearly behind, where the best is A.
     fn margin(&self, best: f64, folds: usize) -> f64 {
-        let positive = self.data.positive();
-        let kept = &self.parts.kept;
-        let pos = kept.iter().filter(|&&i| positive[i]).count() as f64;
         let k = f64::from(self.params.folds);
-        let (m, n) = (pos / k, (kept.len() as f64 - pos) / k);
+        let (m, n) = (self.sizes.n_pos as f64 / k, self.sizes.n_neg as f64 / k);
         let a = best.clamp(0.5, 1.0);
         let (q1, q2) = (a / (2.0 - a), 2.0 * a * a / (1.0 + a));
         let variance =
