@@ -12,8 +12,9 @@
 //! (folds share training examples: the error is that of a comparison of points, no more). Examples of one group stay in
 //! one fold. A fold is left out by sample weights of 0, so nothing is copied.
 //!
-//! **Race** (`race.rs`). All settings run on the first two folds; those that are clearly behind there, and values of γ that
-//! are, are not tried on the others. A choice at the end of its path of γ makes the path longer. Decisions are taken between
+//! **Race** (`race.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
+//! are, are not tried on the others. A choice at the end of its path of γ makes the path longer, and γ half way to its
+//! neighbours are tried. Decisions are taken between
 //! rounds of fits, never in the order in which they end: the same bits for any number of threads, unless time runs out.
 //!
 //! **Choice.** The point of the highest mean; of equal ones that of the larger γ, then the larger β. By the

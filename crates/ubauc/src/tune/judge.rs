@@ -35,7 +35,6 @@ impl<F: Folds> Search<'_, F> {
         &self,
         fold: u32,
         lane: &Lane,
-        margin: f64,
     ) -> Result<Vec<(usize, f64, Judged)>> {
         let mut found = Vec::new();
         let mut path: Option<Path<'_>> = None;
@@ -60,12 +59,12 @@ impl<F: Folds> Search<'_, F> {
                 let params = self.params.batch(&of, *gamma);
                 let judged = self.fit(fold, &mut path, &params)?;
                 found.push((*setting, *gamma, judged));
-                behind = match judged.value < best - HOPELESS * margin {
+                best = best.max(judged.value);
+                behind = match judged.value < best - HOPELESS * self.margin(best, 1) {
                     true => behind + 1,
                     false => 0,
                 };
-                best = best.max(judged.value);
-                if behind == 2 && !hinge {
+                if behind == 2 && !hinge && self.params.race {
                     self.plan(0, order.len() - at - 1);
                     break;
                 }
@@ -80,7 +79,10 @@ impl<F: Folds> Search<'_, F> {
         path: &mut Option<Path<'t>>,
         params: &BaUbaucParams,
     ) -> Result<Judged> {
-        let new = || self.folds.path(fold, params.weighting());
+        let new = || {
+            let path = self.folds.path(fold, params.weighting());
+            path.map(Path::stop_by_estimate)
+        };
         let mut on = match path.take() {
             Some(path) => path,
             None => new()?,

@@ -77,7 +77,7 @@ pub struct TuneParams {
     pub settings: Vec<Setting>,
     /// γ to try.
     pub gammas: Vec<f64>,
-    /// Try γ beyond these where the choice is at an end of them.
+    /// Try γ beyond these where the choice is at an end of them, and those half way to its neighbours.
     pub extend: bool,
     /// Leave out on later folds what is clearly behind on the first ones.
     pub race: bool,
@@ -102,11 +102,11 @@ pub struct TuneParams {
 }
 
 impl Default for TuneParams {
-    /// Six settings along eight γ, 5 folds.
+    /// Six settings along five γ, 5 folds.
     fn default() -> Self {
         TuneParams {
             settings: Setting::defaults(),
-            gammas: vec![1e-1, 3e-2, 1e-2, 2e-3, 5e-4, 1e-4, 3e-5, 1e-5],
+            gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
             extend: true,
             race: true,
             criterion: Criterion::Auc,

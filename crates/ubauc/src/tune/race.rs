@@ -1,4 +1,5 @@
-//! Rounds of fits: all settings on the first folds, those that are not clearly behind on the others.
+//! Rounds of fits: all settings on the first fold, those that are not clearly behind there on the second, and those that
+//! are not clearly behind on both on the others.
 //!
 //! The standard error of an AUC A on a fold with m positives and n negatives is about (Hanley & McNeil 1982)
 //!
@@ -16,8 +17,6 @@ use super::judge::{Judged, Lane};
 use super::{Folds, Search};
 use crate::Result;
 
-/// Folds on which everything is tried.
-const FIRST: u32 = 2;
 /// No smaller margin than this: a difference that nobody minds.
 const LEAST_MARGIN: f64 = 3e-4;
 /// Steps by which a path of γ is made longer, at most.
@@ -66,17 +65,20 @@ impl<F: Folds> Search<'_, F> {
         let mut entries = Vec::new();
         let gammas = falling(&self.params.gammas);
         let all: Vec<Vec<f64>> = self.settings.iter().map(|_| gammas.clone()).collect();
-        let first = match self.params.race {
-            true => FIRST.min(self.params.folds),
-            false => self.params.folds,
-        };
-        self.round(&mut entries, &all, 0..first)?;
-        if first < self.params.folds {
-            let left = self.left(&entries, first as usize);
-            self.round(&mut entries, &left, first..self.params.folds)?;
+        let k = self.params.folds;
+        match self.params.race {
+            false => self.round(&mut entries, &all, 0..k)?,
+            true => {
+                self.round(&mut entries, &all, 0..1)?;
+                for (done, next) in [(1, 1..2), (2, 2..k)] {
+                    let left = self.left(&entries, done);
+                    self.round(&mut entries, &left, next)?;
+                }
+            }
         }
         if self.params.extend {
             self.extend(&mut entries)?;
+            self.refine(&mut entries)?;
         }
         let key = |entry: &Entry| (entry.setting, -entry.gamma);
         entries.sort_by(|a, b| {
@@ -100,11 +102,10 @@ impl<F: Folds> Search<'_, F> {
             .collect();
         let fits: usize = lanes.iter().flatten().map(|(_, gammas)| gammas.len()).sum();
         self.plan(fits * folds.len(), 0);
-        let margin = self.margin(0.8, 1);
         let found: Vec<Vec<(usize, f64, Judged)>> = tasks
             .par_iter()
             .with_max_len(1)
-            .map(|(fold, lane)| self.walk(*fold, lane, margin))
+            .map(|(fold, lane)| self.walk(*fold, lane))
             .collect::<Result<_>>()?;
         let k = self.params.folds as usize;
         for ((fold, _), found) in tasks.iter().zip(found) {
@@ -156,7 +157,7 @@ impl<F: Folds> Search<'_, F> {
     }
 
     /// By what a mean over some folds must be behind to be clearly behind, where the best is A.
-    fn margin(&self, best: f64, folds: usize) -> f64 {
+    pub(super) fn margin(&self, best: f64, folds: usize) -> f64 {
         let k = f64::from(self.params.folds);
         let (m, n) = (self.sizes.n_pos as f64 / k, self.sizes.n_neg as f64 / k);
         let a = best.clamp(0.5, 1.0);
@@ -190,6 +191,20 @@ impl<F: Folds> Search<'_, F> {
             falling(&near.map(|m| m.1).collect::<Vec<f64>>())
         };
         (0..self.settings.len()).map(left).collect()
+    }
+
+    /// The γ half way from the choice to its neighbours.
+    fn refine(&self, entries: &mut Vec<Entry>) -> Result<()> {
+        let Ok(chosen) = self.choose(entries) else {
+            return Ok(());
+        };
+        let Entry { setting, gamma, .. } = entries[chosen];
+        let of_setting = entries.iter().filter(|e| e.setting == setting);
+        let path = falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>());
+        let near = path.windows(2).filter(|pair| pair.contains(&gamma));
+        let mut gammas = vec![Vec::new(); self.settings.len()];
+        gammas[setting] = near.map(|pair| (pair[0] * pair[1]).sqrt()).collect();
+        self.round(entries, &gammas, 0..self.params.folds)
     }
 
     /// Longer paths of γ, as long as the choice is at an end of its path.
