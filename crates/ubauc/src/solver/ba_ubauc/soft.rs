@@ -44,8 +44,9 @@ const ROUNDING: f64 = 1e-14;
 const MAX_HALVINGS: usize = 40;
 /// λ is exact when a Newton step in it is below this share of κ …
 const LAMBDA: f64 = 1e-14;
-/// … which one more step from here on makes it, since its steps are squared each time.
-const LAMBDA_NEAR: f64 = 1e-7;
+/// … or one is at most this share of κ times the root of the tolerance: the next would be the square of it, and what is left
+/// of Σ u_i no more than a hundredth of the tolerance.
+const LAMBDA_NEAR: f64 = 0.1;
 const MAX_LAMBDA: usize = 200;
 /// Steps without progress after which the solver gives up.
 const IDLE: usize = 5;
@@ -54,11 +55,22 @@ const IDLE: usize = 5;
 pub(super) struct WarmStart {
     w: Vec<f64>,
     lambda: f64,
+    /// With its preconditioner.
+    newton: Option<Newton>,
 }
 
 impl WarmStart {
     pub(super) fn of(w: Vec<f64>, lambda: f64) -> WarmStart {
-        WarmStart { w, lambda }
+        WarmStart {
+            w,
+            lambda,
+            newton: None,
+        }
+    }
+
+    /// The same from other weights.
+    pub(super) fn at(self, w: Vec<f64>) -> WarmStart {
+        WarmStart { w, ..self }
     }
 
     /// For raw features.
@@ -108,7 +120,7 @@ pub(super) struct Solver<'s, 'a> {
     promised: f64,
     /// The largest lower bound so far, and the least N·P with its w and λ.
     dual: f64,
-    best: (f64, WarmStart),
+    best: (f64, (Vec<f64>, f64)),
     trace: Vec<TracePoint>,
 }
 
@@ -133,10 +145,14 @@ impl<'s, 'a> Solver<'s, 'a> {
         let n = shards.total.sum();
         // With all scores 0 the best λ is where both sides are equally heavy.
         let at_zero = params.softness * (shards.total.neg / shards.total.pos).ln();
+        let is_warm = warm.is_some();
         let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
-        shards.set_weights(&start.w);
+        // Scores begin at 0.
+        if is_warm || shards.is_scored() {
+            shards.set_weights(&start.w);
+        }
         Solver {
-            newton: Newton::new(shards),
+            newton: start.newton.unwrap_or_else(|| Newton::new(shards)),
             shards,
             params: *params,
             bound,
@@ -145,7 +161,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: start.lambda,
             promised: f64::INFINITY,
             dual: f64::NEG_INFINITY,
-            best: (f64::INFINITY, WarmStart::of(Vec::new(), 0.0)),
+            best: (f64::INFINITY, (Vec::new(), 0.0)),
             trace: Vec::new(),
         }
     }
@@ -199,6 +215,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     /// The best λ for the current z, from a point near it.
     fn balance(&mut self, mut at: SoftPoint) -> Result<()> {
         let softness = self.params.softness;
+        let near = LAMBDA_NEAR * self.params.tolerance.sqrt() * softness;
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let mut stride = softness.max(f64::MIN_POSITIVE);
         for _ in 0..MAX_LAMBDA {
@@ -218,7 +235,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                     stride *= 4.0;
                     next = at.lambda - stride.copysign(at.slope);
                 }
-            } else if step.abs() <= LAMBDA_NEAR * softness {
+            } else if step.abs() <= near {
                 self.lambda = next;
                 return Ok(());
             }
@@ -279,8 +296,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             self.dual = self.dual.max(point.objective - point.distance);
         }
         if point.objective < self.best.0 {
-            let here = WarmStart::of(self.w.clone(), self.lambda);
-            self.best = (point.objective, here);
+            self.best = (point.objective, (self.w.clone(), self.lambda));
         }
         let gap = relative(point.distance, point.objective);
         let trace = TracePoint {
@@ -377,11 +393,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             ..
         } = self.params;
         let converged = matches!(stop, Stop::Converged | Stop::Unproved);
-        if !converged && !self.best.1.w.is_empty() {
-            WarmStart {
-                w: self.w,
-                lambda: self.lambda,
-            } = std::mem::replace(&mut self.best.1, WarmStart::of(Vec::new(), 0.0));
+        if !converged && !self.best.1.0.is_empty() {
+            (self.w, self.lambda) = std::mem::take(&mut self.best.1);
         }
         // Scores were updated step by step, and those of rows of weight 0 not at all.
         self.shards.set_weights(&self.w);
@@ -418,6 +431,11 @@ impl<'s, 'a> Solver<'s, 'a> {
             scores,
             trace: self.trace,
         };
-        Ok((fit, WarmStart::of(self.w, self.lambda)))
+        let warm = WarmStart {
+            w: self.w,
+            lambda: self.lambda,
+            newton: Some(self.newton),
+        };
+        Ok((fit, warm))
     }
 }

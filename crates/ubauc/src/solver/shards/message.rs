@@ -109,7 +109,7 @@ impl Block {
 pub enum Query {
     /// N⁺, N⁻, rows, rows of a weight above 0, entries stored, rows that are not dense, rows of weight 1.
     Totals,
-    /// How many rows store each feature, whatever their weight.
+    /// The number of rows for each feature that all of them store, whatever their weight, and 0 for the others.
     Stored,
     /// Σ a_i x_i.
     Sum(Over),
