@@ -33,11 +33,7 @@ fn gave_up(fit: &Fit) -> bool {
 
 impl<F: Folds> Search<'_, F> {
     /// Every point of a lane on one fold: setting, γ, and how it did. Fewer where time runs out or a path is hopeless.
-    pub(super) fn walk(
-        &self,
-        fold: u32,
-        lane: &Lane,
-    ) -> Result<Vec<(usize, f64, Judged)>> {
+    pub(super) fn walk(&self, fold: u32, lane: &Lane) -> Result<Vec<(usize, f64, Judged)>> {
         let mut found = Vec::new();
         let mut path: Option<Path<'_>> = None;
         for (turn, (setting, gammas)) in lane.iter().enumerate() {

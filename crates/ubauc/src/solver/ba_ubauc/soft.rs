@@ -173,9 +173,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             Bound::Factor(system) => system.proves(&self.params),
             Bound::None => false,
         };
-        let start = self
-            .shards
-            .soft_at(0.0, self.lambda, self.params.softness)?;
+        let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
         self.balance(start)?;
         let mut newton = 0;
         let stop = loop {
@@ -242,7 +240,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             if next == at.lambda || step.abs() <= LAMBDA * softness {
                 break;
             }
-            at = self.shards.soft_at(0.0, next, softness)?;
+            at = self.shards.soft_slope(next, softness)?;
         }
         self.lambda = at.lambda;
         Ok(())

@@ -143,8 +143,11 @@ pub enum Query {
     ActiveProduct(Vec<f64>),
     /// Σ v_i (x_i·p) x_i, Σ V_i x_i·p, and Σ_A x_i·p or, of the soft loss, Σ h_i x_i·p.
     Product(Vec<f64>),
-    /// Of the soft loss at z + t dz and λ: Σ s_i φ, its slope in λ, Σ s_i y_i φ', and its curvature Σ s_i φ''.
+    /// Of the soft loss at z + t dz and λ: Σ s_i φ (0 where `value` is not asked for), its slope in λ, Σ s_i y_i φ', and
+    /// its curvature Σ s_i φ''.
     Soft {
+        /// Whether Σ s_i φ is asked for.
+        value: bool,
         /// t.
         t: f64,
         /// λ.

@@ -33,7 +33,10 @@ impl Shard {
             full.retain(|&j| counts[j] == (i - self.span.start + 1) as f64);
         }
         let n = self.span.len() as f64;
-        counts.iter_mut().filter(|c| **c != n).for_each(|c| *c = 0.0);
+        counts
+            .iter_mut()
+            .filter(|c| **c != n)
+            .for_each(|c| *c = 0.0);
     }
 
     pub(super) fn ranges(&self, rows: &Rows, out: &mut Vec<f64>) {
