@@ -150,8 +150,7 @@ fn fit_remote(
         data.rows().cols(),
         data.class_names(),
         scale,
-        params.least_squares,
-        params.intercept,
+        params.weighting(),
     )
     .unwrap();
     path.fit(params).unwrap()
