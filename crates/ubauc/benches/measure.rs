@@ -133,6 +133,22 @@ fn main() {
             assert_eq!(found.stop, Stop::Converged);
             (times, input, found.objective)
         }
+        ["soft", file, beta, softness, gamma, tolerance, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let data = dataset(file, "-");
+            let params = BaUbaucParams {
+                beta: beta.parse().unwrap(),
+                softness: softness.parse().unwrap(),
+                gamma: gamma.parse().unwrap(),
+                tolerance: tolerance.parse().unwrap(),
+                ..Default::default()
+            };
+            let (times, found) = timed(repeats, || {
+                fit(&data, &BatchInputs::default(), &params).unwrap()
+            });
+            assert_eq!(found.stop, Stop::Converged);
+            (times, input, found.objective)
+        }
         ["tune", file, repeats] => {
             let input = std::fs::metadata(file).unwrap().len() as usize;
             let data = dataset(file, "-");
