@@ -211,7 +211,9 @@ impl<F: Folds> Search<'_, F> {
         let path = falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>());
         let near = path.windows(2).filter(|pair| pair.contains(&gamma));
         let mut gammas = vec![Vec::new(); self.settings.len()];
-        gammas[setting] = near.map(|pair| (pair[0] * pair[1]).sqrt()).collect();
+        gammas[setting] = near
+            .map(|pair| two_digits((pair[0] * pair[1]).sqrt()))
+            .collect();
         self.round(entries, &gammas, 0..self.sizes.folds)
     }
 
@@ -247,6 +249,11 @@ impl<F: Folds> Search<'_, F> {
         }
         Ok(())
     }
+}
+
+/// The nearest number of two digits, which people can type.
+fn two_digits(x: f64) -> f64 {
+    format!("{x:.1e}").parse().unwrap_or(x)
 }
 
 /// Falling, each once.
