@@ -72,34 +72,20 @@ impl<'a> CentredRow<'a> {
     }
 
     /// (x − m)·w, each difference before its product.
-    #[inline]
+    #[inline(always)]
     pub(super) fn dot(self, w: &[f64]) -> f64 {
-        match (self.row, self.shift) {
-            (Row::Dense(x), Some(m)) => dot_less(x, m, w),
-            (Row::Sparse(columns, values), Some(m)) => {
-                let entries = columns.iter().zip(values);
-                let term = |(&j, x): (&u32, &f64)| (x - m[j as usize]) * w[j as usize];
-                entries.map(term).sum()
-            }
-            (row, None) => row.dot(w),
+        match self.shift {
+            None => self.row.dot(w),
+            Some(m) => dot_shifted(self.row, m, w),
         }
     }
 
     /// w ← w + a(x − m).
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_to(self, a: f64, w: &mut [f64]) {
-        match (self.row, self.shift) {
-            (Row::Dense(x), Some(m)) => {
-                for ((w, x), m) in w.iter_mut().zip(x).zip(m) {
-                    *w += a * (x - m);
-                }
-            }
-            (Row::Sparse(columns, values), Some(m)) => {
-                for (&j, x) in columns.iter().zip(values) {
-                    w[j as usize] += a * (x - m[j as usize]);
-                }
-            }
-            (row, None) => row.add_to(a, w),
+        match self.shift {
+            None => self.row.add_to(a, w),
+            Some(m) => add_shifted(self.row, m, a, w),
         }
     }
 
@@ -120,6 +106,35 @@ impl<'a> CentredRow<'a> {
         let shift = self.shift.unwrap_or_default();
         let less = move |(j, x): (usize, f64)| (j, x - shift.get(j).copied().unwrap_or(0.0));
         self.row.entries().map(less)
+    }
+}
+
+/// Out of line, so that rows that are not shifted, short ones above all, are read in place.
+#[inline(never)]
+fn dot_shifted(row: Row<'_>, m: &[f64], w: &[f64]) -> f64 {
+    match row {
+        Row::Dense(x) => dot_less(x, m, w),
+        Row::Sparse(columns, values) => {
+            let entries = columns.iter().zip(values);
+            let term = |(&j, x): (&u32, &f64)| (x - m[j as usize]) * w[j as usize];
+            entries.map(term).sum()
+        }
+    }
+}
+
+#[inline(never)]
+fn add_shifted(row: Row<'_>, m: &[f64], a: f64, w: &mut [f64]) {
+    match row {
+        Row::Dense(x) => {
+            for ((w, x), m) in w.iter_mut().zip(x).zip(m) {
+                *w += a * (x - m);
+            }
+        }
+        Row::Sparse(columns, values) => {
+            for (&j, x) in columns.iter().zip(values) {
+                w[j as usize] += a * (x - m[j as usize]);
+            }
+        }
     }
 }
 
