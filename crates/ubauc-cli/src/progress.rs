@@ -1,6 +1,6 @@
-//! A progress bar for whatever takes longer than a second.
+//! A progress bar for whatever takes longer than a second, or a plain line now and then where standard error is no terminal.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,6 +19,8 @@ enum State {
     Never,
     NotYet,
     Shown(ProgressBar),
+    /// No terminal: when the last line was written.
+    Lines(Instant),
 }
 
 /// Bytes of a file.
@@ -34,12 +36,30 @@ pub(crate) const PASSES: &str = "{wide_bar} pass {pos} of {len}, {msg}";
 
 impl Progress {
     const PATIENCE: Duration = Duration::from_secs(1);
+    const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+    /// How far it is, and how much is left if it goes on like this.
+    fn line(&self, position: u64) -> String {
+        let spent = self.started.elapsed().as_secs_f64();
+        match self.total {
+            Some(total) if position > 0 => {
+                let left = spent * total.saturating_sub(position) as f64 / position as f64;
+                let share = 100.0 * position as f64 / total.max(1) as f64;
+                format!("progress: {share:.0} % after {spent:.0} s, about {left:.0} s left")
+            }
+            _ => format!("progress: {spent:.0} s so far"),
+        }
+    }
 
     pub(crate) fn new(output: Output, total: Option<u64>, template: &'static str) -> Self {
-        let wanted = !output.quiet && io::stderr().is_terminal();
-        let state = if wanted { State::NotYet } else { State::Never };
+        let started = Instant::now();
+        let state = match (output.quiet, io::stderr().is_terminal()) {
+            (true, _) => State::Never,
+            (false, true) => State::NotYet,
+            (false, false) => State::Lines(started),
+        };
         Self {
-            started: Instant::now(),
+            started,
             total,
             template,
             state,
@@ -58,6 +78,11 @@ impl Progress {
     pub(crate) fn at(&mut self, position: u64) {
         match &self.state {
             State::Never => {}
+            State::Lines(last) if last.elapsed() < Self::BETWEEN_LINES => {}
+            State::Lines(_) => {
+                let _ = writeln!(io::stderr(), "{}", self.line(position)); // nobody may be there
+                self.state = State::Lines(Instant::now());
+            }
             State::Shown(bar) => bar.set_position(position),
             State::NotYet if self.started.elapsed() < Self::PATIENCE => {}
             State::NotYet => {

@@ -23,7 +23,7 @@ const MAX_REMOTE_BLOCK: usize = 400;
 /// Rows of the sample for each column of the block.
 const SAMPLE: usize = 5;
 /// With a block that costs no more products than this it is made before anything is tried.
-const CHEAP: f64 = 8.0;
+const CHEAP: f64 = 12.0;
 
 /// How M p = −∇ is solved, kept from step to step.
 pub(super) struct Newton {
