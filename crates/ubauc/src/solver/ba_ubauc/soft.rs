@@ -47,8 +47,11 @@ const LAMBDA: f64 = 1e-14;
 /// … which one more step from here on makes it, since its steps are squared each time.
 const LAMBDA_NEAR: f64 = 1e-7;
 const MAX_LAMBDA: usize = 200;
-/// Steps without progress after which the solver gives up.
+/// The first stride in λ, times κ.
+const STRIDE: f64 = 16.0;
+/// Steps without progress after which the solver gives up; a descent by less than this share of P is none.
 const IDLE: usize = 5;
+const PROGRESS: f64 = 1e-12;
 
 /// Where the next fit on the same rows begins.
 pub(super) struct WarmStart {
@@ -141,7 +144,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     pub(super) fn run(mut self, progress: Option<Progress<'_>>) -> Result<(Fit, WarmStart)> {
-        let (mut nearest, mut idle) = (f64::INFINITY, 0);
+        let (mut nearest, mut lowest, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
         let proves = match &self.bound {
             Bound::Ridge(_) => true,
             Bound::Factor(system) => system.proves(&self.params),
@@ -169,8 +172,12 @@ impl<'s, 'a> Solver<'s, 'a> {
             if newton >= self.params.max_newton {
                 break Stop::MaxNewton;
             }
-            idle = if point.distance < 0.9 * nearest { 0 } else { idle + 1 };
+            // Far from the minimum the gap may rise while P still descends.
+            let is_nearer = point.distance < 0.9 * nearest;
+            let is_lower = point.objective < lowest - 0.1 * enough.max(PROGRESS * lowest);
+            idle = if is_nearer || is_lower { 0 } else { idle + 1 };
             nearest = nearest.min(point.distance);
+            lowest = lowest.min(point.objective);
             if idle > IDLE || !self.step(&point, enough)? {
                 break Stop::Stalled;
             }
@@ -179,11 +186,12 @@ impl<'s, 'a> Solver<'s, 'a> {
         self.finish(stop, newton)
     }
 
-    /// The best λ for the current z, from a point near it.
+    /// The best λ for the current z, from a point near it. Where it is not yet enclosed, a step is no longer than a
+    /// stride that grows: far from the rows the curvature is next to nothing, and 1 over it no step to take.
     fn balance(&mut self, mut at: SoftPoint) -> Result<()> {
         let softness = self.params.softness;
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut stride = softness.max(f64::MIN_POSITIVE);
+        let mut stride = STRIDE * softness.max(f64::MIN_POSITIVE);
         for _ in 0..MAX_LAMBDA {
             // The slope rises with λ.
             match at.slope > 0.0 {
@@ -191,16 +199,16 @@ impl<'s, 'a> Solver<'s, 'a> {
                 false => low = at.lambda,
             }
             let step = -at.slope / at.curvature;
+            let is_enclosed = low.is_finite() && high.is_finite();
             let mut next = at.lambda + step;
-            if !(next > low && next < high) {
-                if at.slope == 0.0 || next == at.lambda {
-                    next = at.lambda;
-                } else if low.is_finite() && high.is_finite() {
-                    next = 0.5 * (low + high);
-                } else {
-                    stride *= 4.0;
-                    next = at.lambda - stride.copysign(at.slope);
-                }
+            let is_inside = next > low && next < high;
+            if at.slope == 0.0 || next == at.lambda {
+                next = at.lambda;
+            } else if is_enclosed && !is_inside {
+                next = 0.5 * (low + high);
+            } else if !is_enclosed && (step.is_nan() || step.abs() > stride) {
+                next = at.lambda - stride.copysign(at.slope);
+                stride *= 4.0;
             } else if step.abs() <= LAMBDA_NEAR * softness {
                 self.lambda = next;
                 return Ok(());
