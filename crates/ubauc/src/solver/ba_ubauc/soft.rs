@@ -121,7 +121,12 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let rounding = Rounding::new(diagonal.into_iter(), shards.rows);
                 Bound::Ridge(rounding.of_ridge(n * params.gamma))
             }
-            Some(moments) => Bound::Factor(System::new(shards, params, Some(moments))?),
+            Some(moments) => match System::new(shards, params, Some(moments)) {
+                Ok(system) => Bound::Factor(system),
+                // No ridge makes a factor of it: nothing but zeros.
+                Err(Error::Numerical { .. }) => Bound::None,
+                Err(error) => return Err(error),
+            },
             None => Bound::None,
         };
         // With all scores 0 the best λ is where both sides are equally heavy.
