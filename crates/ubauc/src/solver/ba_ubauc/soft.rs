@@ -23,13 +23,15 @@
 //! ```
 //!
 //! Where γ = 0 the factor of H₀ is needed, and where there is none (β = 0, or features that depend on each other) nothing
-//! is proved. If rounding leaves Σ u_i ≠ 0, the heavier side is taken to be shrunk by the share ε that it is too heavy,
-//! which costs at most 4ε Σ a_i φ (κ times the divergence of Bernoulli(p(1 − ε)) from Bernoulli(p), and κp ≤ φ).
+//! is proved. If rounding leaves Σ u_i ≠ 0, the heavier side is taken to be shrunk by the share ε that it is too heavy.
+//! Fenchel's inequality then leaves κ times the divergence of Bernoulli(p(1 − ε)) from Bernoulli(p) a row, which is convex
+//! in ε, 0 at 0 and φ at 1: at most ε Σ a_i φ. And ∇ loses ε Xᵀu of that side (`rounding.rs`), which counts where λ is
+//! coarse: scores far from 0 beside κ.
 
 mod system;
 
 use super::newton::System;
-use super::rounding::Rounding;
+use super::rounding::{Forces, Rounding};
 use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
 use crate::data::rows::{add_to, dot};
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
@@ -248,8 +250,11 @@ impl<'s, 'a> Solver<'s, 'a> {
             return Err(Error::Numerical { what });
         }
         let heavier = found.up.max(found.down).max(f64::MIN_POSITIVE);
-        let imbalance = 4.0 * found.value * (found.up - found.down).abs() / heavier;
-        let forces = beta * found.squares.sqrt() + found.multipliers;
+        let share = (found.up - found.down).abs() / heavier;
+        let forces = Forces {
+            all: beta * found.squares.sqrt() + found.multipliers,
+            taken: share * found.multipliers,
+        };
         let distance = match &self.bound {
             Bound::Ridge(rounding) => {
                 let inner = dot(&gradient, &gradient) / (2.0 * ridge);
@@ -257,16 +262,18 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
             Bound::Factor(system) if proves => {
                 let (_, inner) = system.distance(&gradient, ridge);
-                let forces = forces / beta.sqrt();
+                let forces = forces.over(beta.sqrt());
                 system.rounding().of_forces(inner, forces, &self.w)
             }
+            // A convex function has its minimum where its gradient is 0.
+            _ if gradient.iter().all(|g| *g == 0.0) => 0.0,
             Bound::Factor(_) | Bound::None => self.promised,
         };
         Ok(Status {
-            found,
             gradient,
             objective,
-            distance: distance + imbalance,
+            distance: distance + share * found.value,
+            found,
         })
     }
 
