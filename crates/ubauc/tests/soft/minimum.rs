@@ -50,14 +50,17 @@ fn the_objective_is_that_of_both_oracles() {
         let above = found.objective - least.objective;
         let allowed = 1e-9 * least.objective + 1e-13;
         assert!(above <= allowed, "{}: {above:e} above Newton's", what());
-        if found.stop != Stop::Converged {
+        // Some minima are below 1e-11, and rounding of the least squares beside them is not.
+        if found.stop != Stop::Converged && found.gap.unwrap() * found.objective > 1e-15 {
             unproved.push(what());
         }
         if let Some(theirs) = cones::solve(&soft) {
             compared += 1;
-            let apart = (found.objective - theirs).abs();
-            let allowed = 1e-7 * theirs + 1e-9 * (1.0 + soft.problem.beta);
-            assert!(apart <= allowed, "{}: {apart:e} from Clarabel's {theirs}", what());
+            let above = found.objective - theirs;
+            assert!(above <= allowed, "{}: {above:e} above Clarabel's", what());
+            // Its tolerances are absolute for values below 1.
+            let allowed = 1e-7 * (1.0 + theirs);
+            assert!(-above <= allowed, "{}: {above:e} from Clarabel's {theirs}", what());
         }
     }
     assert!(compared >= 180, "{compared} compared");

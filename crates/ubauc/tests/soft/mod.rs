@@ -169,7 +169,7 @@ fn binary(positive: &[bool]) -> Binary {
 /// n rows of d features from −1 to 1, a `share` of them not 0; the first few tell the classes apart, about.
 fn noisy(n: usize, d: usize, share: f64, seed: u64) -> (Vec<Vec<f64>>, Vec<bool>) {
     let rng = &mut Pcg64::seed_from_u64(seed);
-    let mut entry = |rng: &mut Pcg64| match rng.random_bool(share) {
+    let entry = |rng: &mut Pcg64| match rng.random_bool(share) {
         true => rng.random_range(-1.0..1.0),
         false => 0.0,
     };

@@ -29,7 +29,7 @@ fn check(soft: &Soft, found: &Fit, what: &str) {
 }
 
 /// With every loss, dense and sparse.
-fn every_loss(rows: &[Vec<f64>], positive: &[bool], what: &str) -> Vec<Stop> {
+fn every_loss(rows: &[Vec<f64>], positive: &[bool], what: &str) -> Vec<(Stop, String)> {
     let mut stops = Vec::new();
     for (beta, softness) in [(0.0, 1.0), (0.5, 0.05), (0.5, 1e-3), (1.0, 10.0), (0.0, 1e-3)] {
         for (gamma, intercept) in [(1e-2, true), (1e-5, true), (1e-3, false), (0.0, true)] {
@@ -47,7 +47,7 @@ fn every_loss(rows: &[Vec<f64>], positive: &[bool], what: &str) -> Vec<Stop> {
                 let what = format!("{what} {:?} {:?} after {}", found.stop, found.gap, found.newton);
                 if gamma > 0.0 {
                     check(&soft, &found, &what);
-                    stops.push(found.stop);
+                    stops.push((found.stop, what));
                 } else {
                     assert!(found.objective.is_finite(), "{what}");
                     assert!(found.weights.iter().all(|w| w.is_finite()), "{what}");
@@ -58,21 +58,22 @@ fn every_loss(rows: &[Vec<f64>], positive: &[bool], what: &str) -> Vec<Stop> {
     stops
 }
 
-fn all_converged(stops: &[Stop]) -> bool {
-    stops.iter().all(|stop| *stop == Stop::Converged)
+fn all_converged(stops: &[(Stop, String)]) {
+    let others: Vec<_> = stops.iter().filter(|(stop, _)| *stop != Stop::Converged).collect();
+    assert!(others.is_empty(), "{others:#?}");
 }
 
 #[test]
 fn few_rows_and_many_features() {
     let (rows, positive) = noisy(12, 500, 0.5, 31);
-    assert!(all_converged(&every_loss(&rows, &positive, "wide")));
+    all_converged(&every_loss(&rows, &positive, "wide"));
 }
 
 #[test]
 fn collinear() {
     let (mut rows, positive) = noisy(60, 3, 1.0, 32);
     rows.iter_mut().for_each(|x| x.extend([x[0], x[0] - x[1], 3.0 * x[2]]));
-    assert!(all_converged(&every_loss(&rows, &positive, "collinear")));
+    all_converged(&every_loss(&rows, &positive, "collinear"));
 }
 
 #[test]
@@ -80,10 +81,10 @@ fn binary_and_counts() {
     let (rows, positive) = noisy(80, 6, 1.0, 33);
     let mut binary = rows.clone();
     binary.iter_mut().flatten().for_each(|x| *x = f64::from(u8::from(*x > 0.2)));
-    assert!(all_converged(&every_loss(&binary, &positive, "binary")));
+    all_converged(&every_loss(&binary, &positive, "binary"));
     let mut counts = rows;
     counts.iter_mut().flatten().for_each(|x| *x = (8.0 * *x).exp().floor());
-    assert!(all_converged(&every_loss(&counts, &positive, "counts")));
+    all_converged(&every_loss(&counts, &positive, "counts"));
 }
 
 #[test]
@@ -101,24 +102,24 @@ fn one_positive_one_negative() {
     let (rows, mut positive) = noisy(40, 3, 1.0, 35);
     positive.fill(false);
     positive[7] = true;
-    assert!(all_converged(&every_loss(&rows, &positive, "one positive")));
+    all_converged(&every_loss(&rows, &positive, "one positive"));
     positive.iter_mut().for_each(|p| *p = !*p);
-    assert!(all_converged(&every_loss(&rows, &positive, "one negative")));
+    all_converged(&every_loss(&rows, &positive, "one negative"));
     let two = [rows[0].clone(), rows[1].clone()];
-    assert!(all_converged(&every_loss(&two, &[true, false], "two rows")));
+    all_converged(&every_loss(&two, &[true, false], "two rows"));
     let twins = [rows[0].clone(), rows[0].clone()];
-    assert!(all_converged(&every_loss(&twins, &[true, false], "the same row twice")));
+    all_converged(&every_loss(&twins, &[true, false], "the same row twice"));
 }
 
 #[test]
 fn constant_columns_and_empty_rows() {
     let (mut rows, positive) = noisy(50, 4, 0.4, 36);
     rows.iter_mut().for_each(|x| x[1] = 7.0);
-    assert!(all_converged(&every_loss(&rows, &positive, "constant")));
+    all_converged(&every_loss(&rows, &positive, "constant"));
     rows.iter_mut().step_by(3).for_each(|x| x.fill(0.0));
-    assert!(all_converged(&every_loss(&rows, &positive, "empty rows")));
+    all_converged(&every_loss(&rows, &positive, "empty rows"));
     rows.iter_mut().for_each(|x| x.fill(0.0));
-    assert!(all_converged(&every_loss(&rows, &positive, "all empty")));
+    all_converged(&every_loss(&rows, &positive, "all empty"));
 }
 
 /// P is the loss of the best λ alone.
@@ -126,7 +127,7 @@ fn constant_columns_and_empty_rows() {
 fn no_features_at_all() {
     let rows = vec![Vec::new(); 9];
     let positive: Vec<bool> = (0..9).map(|i| i % 3 == 0).collect();
-    assert!(all_converged(&every_loss(&rows, &positive, "no features")));
+    all_converged(&every_loss(&rows, &positive, "no features"));
     let mut soft = plain(rows, positive);
     soft.problem.beta = 0.0;
     soft.softness = 2.0;
