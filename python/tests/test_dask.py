@@ -640,3 +640,42 @@ def test_the_first_step_is_tried_on_rows_with_a_say():
     learner = _core.Learner(params, steps)
     learner.find_eta0(X[order], y[order] == 1)
     assert found == learner.eta0
+
+
+def test_a_shard_that_failed_half_way_is_not_used_again():
+    made = []
+
+    class Shard:
+        def __init__(self):
+            self.ran = []
+            made.append(self)
+
+        def run(self, part, round):
+            self.ran.append(round)
+            if round == "fails":
+                raise MemoryError("half of the commands were run")
+            return "+".join(self.ran)
+
+    class Made:
+        part = None
+
+        def shard(self, partition, number):
+            return Shard()
+
+    def answer(index, round, log=None):
+        return _rounds.answer(Made(), 0, "fit-half-way", index, Made(), round, log)
+
+    try:
+        assert answer(0, "a") == "a"
+        with pytest.raises(MemoryError):
+            answer(1, "fails")
+        # The shard is gone, and the commands before are asked for.
+        assert answer(1, "b") is None
+        with pytest.raises(MemoryError):
+            answer(1, "b", ["a", "fails"])
+        assert answer(1, "b") is None
+        assert answer(1, "b", ["a"]) == "a+b"
+        assert answer(2, "c") == "a+b+c"
+        assert len(made) == 3
+    finally:
+        _rounds.forget("fit-half-way")

@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ubauc::algorithm::{self, Algorithm, FitInputs, Outcome, Spec, Start};
 use ubauc::data::dataset::Dataset;
 
+use crate::args::WrongUsage;
 use crate::output::Output;
 use crate::progress::{PASSES, Progress, STEPS};
 
@@ -19,6 +20,29 @@ pub(crate) fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
     let value = |a: Algorithm| PossibleValue::new(a.name()).help(a.summary());
     PossibleValuesParser::new(Algorithm::all().map(value))
         .map(|name| Algorithm::named(&name).unwrap_or(Algorithm::BaUbauc))
+}
+
+/// Refuses options that were typed and that the algorithm does not have; each stands with whose it is.
+pub(crate) fn refuse_foreign(
+    algorithm: Algorithm,
+    options: &[(&str, bool, &[Algorithm])],
+) -> Result<()> {
+    let foreign = |(_, typed, of): &&(&str, bool, &[Algorithm])| *typed && !of.contains(&algorithm);
+    let Some((option, _, of)) = options.iter().find(foreign) else {
+        return Ok(());
+    };
+    let names: Vec<&str> = of.iter().map(|a| a.name()).collect();
+    let (owners, algorithm) = (listed(&names), algorithm.name());
+    Err(WrongUsage(format!("{option} is for {owners}, not for {algorithm}")).into())
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_string(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 /// Learns, with a progress bar if that takes long.

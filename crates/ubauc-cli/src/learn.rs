@@ -9,6 +9,7 @@
 mod checkpoint;
 mod model;
 mod options;
+mod problem;
 mod report;
 mod scores;
 mod signals;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use ubauc::algorithm::Spec;
 use ubauc::document::numbers::thousands;
 use ubauc::features::FeatureMap;
 use ubauc::read::{LabelledBatch, LabelledStream, Next};
@@ -26,7 +28,7 @@ use ubauc::read::{LabelledBatch, LabelledStream, Next};
 use crate::args::WrongUsage;
 use crate::output::Output;
 use checkpoint::Store;
-use model::{InitialModel, saved_model, threshold};
+use model::{InitialModel, saved_model};
 pub(crate) use options::LearnArgs;
 use report::{Clock, Report, Seconds, Teller};
 use scores::Scores;
@@ -37,18 +39,18 @@ use state::State;
 /// How long a signal may wait for its answer while no input comes.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-const ALGORITHM: &str = "ol-ubauc";
-
-pub(crate) fn run(args: &LearnArgs, output: Output) -> Result<()> {
+pub(crate) fn run(args: &LearnArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
-    args.refuse_early(output)?;
+    let spec = args.spec(seed);
+    args.refuse_early(&spec, output)?;
     let signals = Signals::watch().context("cannot watch for signals")?;
     let initial = args
         .initial_model
         .as_deref()
-        .map(InitialModel::load)
+        .map(|path| InitialModel::load(path, args.by_position))
         .transpose()?;
-    let settings = args.settings(initial.as_ref().map(|model| model.checksum.clone()));
+    let checksum = initial.as_ref().map(|model| model.checksum.clone());
+    let settings = args.settings(&spec, checksum);
     let store = args
         .saving
         .checkpoint
@@ -75,23 +77,18 @@ pub(crate) fn run(args: &LearnArgs, output: Output) -> Result<()> {
         }
         None => {
             let input = args.file.display().to_string();
-            State::new(
-                &args.params(),
-                args.scale(),
-                args.finds_eta0(),
-                settings,
-                input,
-            )?
+            State::new(&spec, settings, input)?
         }
     };
-    if args.predict && !args.has_eta0() {
+    if let (true, false, Some(eta0)) = (args.predict, args.problem.has_eta0(), state.learner.eta0())
+    {
         output.note(format!(
-            "note: eta0 is {}, not found by trial: with --predict no answer may wait (--eta0 E)",
-            state.learner.params().eta0
+            "note: eta0 is {eta0}, not found by trial: with --predict no answer may wait (--eta0 E)"
         ));
     }
     let mut run = Run {
         args,
+        spec,
         output,
         state,
         store,
@@ -157,6 +154,7 @@ impl std::fmt::Display for NotSaved {
 /// A run under way.
 struct Run<'a> {
     args: &'a LearnArgs,
+    spec: Spec,
     output: Output,
     state: State,
     store: Option<Store>,
@@ -265,6 +263,9 @@ impl Run<'_> {
         let path = self.args.file.display();
         if self.state.head.examples == 0 {
             self.state.head.names = batch.names.to_vec();
+            if self.args.features() == FeatureMap::Identity {
+                self.state.announce(&self.spec, batch.names.len())?;
+            }
         } else if *self.state.head.names != *batch.names {
             bail!("{path}: the columns are not those of the run that is resumed");
         }
@@ -310,20 +311,20 @@ impl Run<'_> {
         }
         self.teller.line(&mut state, &self.clock)?;
         warn(&state, self.output);
-        let params = state.learner.params();
         let report = Report {
-            algorithm: ALGORITHM,
+            algorithm: self.args.problem.algorithm().name(),
             n: state.head.examples,
             n_pos: state.head.n_pos,
             n_neg: state.head.n_neg,
             unlabelled: state.head.unlabelled,
             d: state.learner.cols(),
             classes: self.args.class_names(state.head.negative.as_deref()),
-            beta: params.beta,
-            gamma: params.gamma,
-            eta0: params.eta0,
+            beta: self.spec.beta(),
+            gamma: self.spec.gamma(),
+            eta0: state.learner.eta0(),
+            own: (self.spec.beta().is_none()).then(|| self.spec.parameters()),
             steps: state.learner.steps(),
-            lambda: threshold(&state),
+            lambda: state.learner.threshold(),
             progressive_auc: state.auc().map(Into::into),
             seconds: Seconds {
                 total: started.elapsed().as_secs_f64(),
@@ -373,11 +374,10 @@ fn same_settings(state: &State, typed: &BTreeMap<String, Value>) -> Result<()> {
         Some(value) => value.to_string(),
     };
     let saved = &state.head.settings;
-    let names = typed.keys().chain(saved.keys());
-    let Some(name) = names
-        .into_iter()
-        .find(|name| typed.get(*name) != saved.get(*name))
-    else {
+    // Another algorithm has other options: it is named before them.
+    let names = ["algorithm"].into_iter();
+    let mut names = names.chain(typed.keys().chain(saved.keys()).map(String::as_str));
+    let Some(name) = names.find(|name| typed.get(*name) != saved.get(*name)) else {
         return Ok(());
     };
     let (now, then) = (shown(typed.get(name)), shown(saved.get(name)));

@@ -3,12 +3,12 @@
 mod algorithm;
 mod args;
 mod bound;
-mod choose;
 mod compare;
 mod data;
 mod demo;
 mod evaluate;
 mod input;
+mod interrupt;
 mod learn;
 mod lock;
 mod names;
@@ -17,6 +17,7 @@ mod predict;
 mod progress;
 mod reproduce;
 mod scoring;
+mod search;
 mod side_by_side;
 mod train;
 mod training;
@@ -68,7 +69,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
-        Command::Learn(args) => learn::run(args, output),
+        Command::Learn(args) => learn::run(args, cli.common.seed(), output),
         Command::Tune(args) => tune::run(args, cli.common.seed(), output),
         Command::Reproduce(args) => reproduce::run(args, cli.common.typed_seed, output),
         Command::Data(args) => data::run(args, cli.common.seed(), output),

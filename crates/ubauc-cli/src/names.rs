@@ -1,13 +1,48 @@
 //! Names of options that more than one command takes.
 
 use clap::ValueEnum;
-use ubauc::objective::ubauc::LeastSquares;
+use ubauc::data::scale::Scale;
+use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::solver::ol_ubauc::{Rate, Step};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LeastSquaresName {
     Plain,
     Balanced,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClassWeightName {
+    /// Examples of both classes alike
+    None,
+    /// Both classes the same in sum
+    Balanced,
+}
+
+impl From<ClassWeightName> for ClassWeight {
+    fn from(name: ClassWeightName) -> ClassWeight {
+        match name {
+            ClassWeightName::None => ClassWeight::None,
+            ClassWeightName::Balanced => ClassWeight::Balanced,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScaleName {
+    None,
+    Maxabs,
+    Standard,
+}
+
+impl From<ScaleName> for Scale {
+    fn from(name: ScaleName) -> Scale {
+        match name {
+            ScaleName::None => Scale::None,
+            ScaleName::Maxabs => Scale::MaxAbs,
+            ScaleName::Standard => Scale::Standard,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -46,6 +46,15 @@ impl Progress {
         }
     }
 
+    /// The same where the total is an estimate.
+    pub(crate) fn of(&mut self, position: u64, total: u64) {
+        self.total = Some(total);
+        if let State::Shown(bar) = &self.state {
+            bar.set_length(total);
+        }
+        self.at(position);
+    }
+
     pub(crate) fn at(&mut self, position: u64) {
         match &self.state {
             State::Never => {}

@@ -17,24 +17,25 @@ use ubauc::algorithm::{Algorithm, Solver, Spec};
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
-use ubauc::metrics::{auc, weighted_auc};
-use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
+use ubauc::metrics::{auc, clustered_auc, weighted_auc};
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
-use ubauc::tune::Verdict;
+use ubauc::tune::{GridPoint, TuneParams, Tuned, Verdict};
 
 use crate::algorithm::{algorithm_parser, complete, fit};
 use crate::args::{InterceptArgs, WrongUsage};
-use crate::choose::{Chosen, Typed, choose_parameters};
 use crate::input::{FileArg, Wanted};
-use crate::names::{LeastSquaresName, name_of};
+use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
 use crate::scoring::{self, ClassSides};
+use crate::search::{
+    LossGrid, SearchArgs, comparison, described, kind, options_of, refuse_without_search, search,
+};
 use crate::training::{Training, TrainingArgs};
-use crate::tune::kind;
 use initial_model::InitialModel;
 use online::OnlineArgs;
-use report::{Report, Seconds, TestAuc};
+use report::{Report, SearchReport, Seconds, TestAuc};
 use rivals::RivalArgs;
 use saved_model::saved_model;
 use warnings::warn;
@@ -48,11 +49,12 @@ use warnings::warn;
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n\n\
     Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
-    their classes and s = w.x + b their scores, plus gamma/2 |w|^2. The gap is the certificate: no weights have\n\
-    an objective smaller than this one by more than that share.\n\n\
-    Without --beta or --gamma both are chosen as `ubauc tune` does, which takes a few hundred fits, and\n\
-    a note tells how the choice compares with logistic regression. A beta that is too small ties\n\
-    examples at the threshold lambda or makes all weights 0: a warning says so.\n\n\
+    their classes and s = w.x + b their scores, plus gamma/2 |w|^2; with a softness k above 0 the max is\n\
+    the smooth k ln(1 + exp(y(lambda - s)/k)). The gap is the certificate: no weights have an objective\n\
+    smaller than this one by more than that share.\n\n\
+    Without --beta or --gamma the loss and gamma are chosen as `ubauc tune` does, which takes a hundred\n\
+    fits or so, and a note tells how the choice compares with logistic regression. With the hinge a beta\n\
+    that is too small ties examples at the threshold lambda or makes all weights 0: a warning says so.\n\n\
     ol-ubauc minimises the same by passes of the online learner, one step an example. It has no gap and\n\
     chooses nothing: `ubauc tune` finds the beta and gamma that are best for both.")]
 pub(crate) struct TrainArgs {
@@ -64,34 +66,38 @@ pub(crate) struct TrainArgs {
     /// How ba-ubauc is minimised
     #[arg(long, value_enum, default_value = "newton")]
     solver: SolverName,
-    /// Weight of the least squares, above 0 [default: chosen by cross-validated AUC; ol-ubauc: 0.5]
+    /// Weight of the least squares, at least 0, and above 0 where the softness is 0 [default: chosen by cross-validated
+    /// AUC; ol-ubauc: 0.5]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     beta: Option<f64>,
-    /// Softness of the hinge, at least 0: 0 is the paper's hinge; with --beta 0 above 0 it is logistic regression
+    /// Softness of the bound, at least 0: 0 is the paper's hinge, 1 with --beta 0 is logistic regression [default: 0
+    /// if beta is given, else chosen with it]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     softness: Option<f64>,
-    /// Weights of the classes in bound and least squares: none, or balanced (both the same in sum)
-    #[arg(long, value_name = "WEIGHT", value_enum)]
+    /// Weights of the classes, in the bound and in the least squares [default: none if beta and gamma are given, else
+    /// chosen with them]
+    #[arg(long, value_enum)]
     class_weight: Option<ClassWeightName>,
     /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; ol-ubauc and logistic: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
     /// Least squares over all examples alike (plain), or each class with half of the weight (balanced) [default: plain
-    /// if beta and gamma are given or for ol-ubauc, else chosen with them]
+    /// if beta and gamma are given, for ol-ubauc and where the softness is above 0, else chosen with them]
     #[arg(long, value_enum)]
     least_squares: Option<LeastSquaresName>,
     #[command(flatten)]
     intercept: InterceptArgs,
     /// Divide every feature by its largest absolute value (maxabs; that of its distance from the mean where there is an
-    /// intercept) or its standard deviation (standard) while learning; the model is for features as they are [default: none if beta and gamma are given, else maxabs;
-    /// ol-ubauc: maxabs]
+    /// intercept) or its standard deviation (standard) while learning; the model is for features as they are [default: none
+    /// if beta and gamma are given; where they are chosen standard for dense and maxabs for sparse features; ol-ubauc:
+    /// maxabs]
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
-    /// Stop at this relative gap; logistic: at this gradient; online learners: when a pass changes the objective by less
-    /// than this share [default: 1e-6; svm-or and svm: 1e-4; logistic: 1e-8; online learners: 1e-7]
+    /// Stop at this relative gap; online learners: when a pass changes the objective by less than this share [default:
+    /// 1e-6; svm-or and svm: 1e-4; logistic: 1e-9; online learners: 1e-7]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<f64>,
-    /// Stop after this many Newton steps or rounds [default: 1000; svm-or: 2000; logistic and bcd: 100]
+    /// Stop after this many Newton steps or rounds [default: 1000; svm-or: 2000; bcd: 100]
     #[arg(long, value_name = "N")]
     max_newton: Option<usize>,
     /// Judge the model on this file too: AUC with its 95 % interval
@@ -104,6 +110,9 @@ pub(crate) struct TrainArgs {
     /// as large as without it unless --eta0 is small
     #[arg(long, value_name = "MODEL")]
     initial_model: Option<PathBuf>,
+    /// Take the features of --initial-model by position, though it knows its columns by name; svmlight has no names
+    #[arg(long, requires = "initial_model")]
+    by_position: bool,
     /// Put every step, round or pass into the JSON, as "trace"
     #[arg(long)]
     trace: bool,
@@ -111,6 +120,8 @@ pub(crate) struct TrainArgs {
     online: OnlineArgs,
     #[command(flatten)]
     rivals: RivalArgs,
+    #[command(flatten)]
+    search: SearchArgs,
     #[command(flatten)]
     training: TrainingArgs,
 }
@@ -124,36 +135,16 @@ enum SolverName {
     Bcd,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ClassWeightName {
-    None,
-    Balanced,
-}
-
-impl From<ClassWeightName> for ClassWeight {
-    fn from(name: ClassWeightName) -> ClassWeight {
-        match name {
-            ClassWeightName::None => ClassWeight::None,
-            ClassWeightName::Balanced => ClassWeight::Balanced,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScaleName {
-    None,
-    Maxabs,
-    Standard,
-}
-
 pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     refuse_early(args, seed, output)?;
-    let initial = args.initial_model.as_deref().map(InitialModel::load);
+    let load = |path: &Path| InitialModel::load(path, args.by_position);
+    let initial = args.initial_model.as_deref().map(load);
     let mut initial = initial.transpose()?;
     let Training {
         data,
         weights,
+        groups,
         sides,
     } = args.training.read(&args.input.file, output)?;
     let test = match &args.test {
@@ -166,8 +157,9 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let seconds_read = started.elapsed().as_secs_f64();
 
     let choosing = Instant::now();
-    let choice = args.choose(&data, weights.as_deref(), seed, output)?;
-    let spec = choice.spec;
+    let examples = (weights.as_deref(), groups.as_deref());
+    let choice = args.choose(&data, examples, seed, output)?;
+    let (spec, searched) = (choice.spec, choice.searched);
     let seconds_tune = choosing.elapsed().as_secs_f64();
     let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
     let start = initial.as_ref().map(|model| model.start(has_intercept));
@@ -177,7 +169,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
 
     let saved = saved_model(args, &spec, &trained, &data, &sides)?;
     let scores = saved.model.scores(data.rows())?;
-    let (train_auc, train_ci95) = auc_of(&scores, &data, weights.as_deref())?;
+    let (train_auc, train_ci95) = auc_of(&scores, &data, examples)?;
     let test_auc = test
         .map(|test| TestAuc::of(&saved.model, &test))
         .transpose()?;
@@ -197,6 +189,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         classes: data.class_names().clone(),
         beta: spec.beta(),
         gamma: spec.gamma(),
+        softness: spec.softness(),
+        class_weight: spec.class_weight().map(ClassWeight::name),
         own: (args.algorithm.is_rival()).then(|| spec.parameters()),
         least_squares: spec.least_squares().map(|of| kind(of).to_string()),
         scale: spec.scale().name().to_string(),
@@ -216,11 +210,12 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         train_ci95,
         test_auc,
         model: args.model.clone().filter(|_| written.is_ok()),
-        verdict: choice.verdict,
+        search: choice.tuned.as_ref().map(SearchReport::new),
+        verdict: choice.tuned.and_then(|tuned| tuned.verdict),
         trace: args.trace.then_some(trained.trace),
         seconds: Seconds {
             read: seconds_read,
-            tune: choice.searched.then_some(seconds_tune),
+            tune: searched.then_some(seconds_tune),
             solve: seconds_solve,
             total: started.elapsed().as_secs_f64(),
         },
@@ -244,82 +239,97 @@ struct Choice {
     spec: Spec,
     /// By a search, which took time.
     searched: bool,
-    verdict: Option<Verdict>,
+    tuned: Option<Tuned>,
 }
 
 impl TrainArgs {
-    fn scale_name(&self) -> ScaleName {
-        let given = match self.algorithm {
-            Algorithm::BaUbauc => self.gamma.is_some() && self.beta.is_some(),
-            Algorithm::Logistic => self.gamma.is_some(),
-            _ => false,
-        };
-        self.scale.unwrap_or(if given {
-            ScaleName::None
-        } else {
-            ScaleName::Maxabs
-        })
+    /// Whether the loss or γ is to be chosen.
+    fn searches(&self) -> bool {
+        self.algorithm == Algorithm::BaUbauc && (self.gamma.is_none() || self.beta.is_none())
     }
 
-    fn scale(&self) -> Scale {
-        match self.scale_name() {
-            ScaleName::None => Scale::None,
-            ScaleName::Maxabs => Scale::MaxAbs,
-            ScaleName::Standard => Scale::Standard,
+    /// What was typed, or what suits the rows where the loss is chosen by a search.
+    fn scale(&self, data: Option<&Dataset>) -> Scale {
+        match (self.scale, self.algorithm) {
+            (Some(typed), _) => typed.into(),
+            (None, Algorithm::BaUbauc) if self.searches() => {
+                data.map_or(Scale::Standard, |data| Scale::suited(data.rows()))
+            }
+            (None, Algorithm::BaUbauc) => Scale::None,
+            (None, Algorithm::Logistic) if self.gamma.is_some() => Scale::None,
+            (None, _) => Scale::MaxAbs,
         }
     }
 
-    fn least_squares(&self) -> Option<LeastSquares> {
-        self.least_squares.map(Into::into)
+    fn loss_grid(&self) -> LossGrid {
+        LossGrid {
+            betas: self.beta.into_iter().collect(),
+            gammas: self.gamma.into_iter().collect(),
+            softness: self.softness.into_iter().collect(),
+            class_weights: self.class_weight.into_iter().map(Into::into).collect(),
+            least_squares: self.least_squares.into_iter().map(Into::into).collect(),
+            intercept: self.intercept.intercept(),
+        }
     }
 
     /// What was typed, and the rest by tuning or, for the rivals, by a short search. Logistic regression has one
-    /// parameter, with a default; and nobody takes the online learner to wait for a few hundred fits of the other.
+    /// parameter, with a default; and nobody takes the online learner to wait for a hundred fits of the other.
     fn choose(
         &self,
         data: &Dataset,
-        weights: Option<&[f64]>,
+        examples: (Option<&[f64]>, Option<&[u32]>),
         seed: u64,
         output: Output,
     ) -> Result<Choice> {
         let in_file = || self.input.file.display().to_string();
-        let typed = Typed {
-            beta: self.beta,
-            gamma: self.gamma,
-            least_squares: self.least_squares(),
-        };
-        if self.algorithm != Algorithm::BaUbauc {
-            let spec = self.spec(typed.or_default(), seed);
+        let mut spec = self.spec(seed);
+        spec.set_scale(self.scale(Some(data)));
+        if !self.searches() {
             let mut given = self.rivals.given();
             given.extend(self.online.radius.map(|_| "radius"));
             let found = complete(spec, &given, data, seed, output).with_context(in_file)?;
             return Ok(Choice {
                 searched: found.is_some(),
                 spec: found.unwrap_or(spec),
-                verdict: None,
+                tuned: None,
             });
         }
-        let how = (self.intercept.intercept(), self.scale(), seed);
-        let (chosen, verdict) =
-            choose_parameters(typed, data, weights, how, output).with_context(in_file)?;
+        let params = TuneParams {
+            scale: spec.scale(),
+            ..self.search.params(&self.loss_grid(), seed)?
+        };
+        let tuned = search(data, examples, &params, &self.search, output).with_context(in_file)?;
+        note_choice(&tuned, &params, output);
+        if let Spec::BaUbauc(spec) = &mut spec {
+            let GridPoint { setting, gamma, .. } = tuned.best();
+            spec.params = BaUbaucParams {
+                beta: setting.beta,
+                gamma: *gamma,
+                softness: setting.softness,
+                class_weight: setting.class_weight,
+                least_squares: setting.least_squares,
+                ..spec.params
+            };
+        }
         Ok(Choice {
-            spec: self.spec(chosen, seed),
-            searched: verdict.is_some(),
-            verdict,
+            spec,
+            searched: true,
+            tuned: Some(tuned),
         })
     }
 
-    fn spec(&self, chosen: Chosen, seed: u64) -> Spec {
+    /// What was typed, with defaults where nothing was.
+    fn spec(&self, seed: u64) -> Spec {
         let mut spec = Spec::new(self.algorithm);
+        let class_weight = self.class_weight.map(Into::into).unwrap_or_default();
+        let least_squares = self.least_squares.map(Into::into).unwrap_or_default();
+        let intercept = self.intercept.intercept();
         match &mut spec {
             Spec::BaUbauc(spec) => {
                 spec.params = BaUbaucParams {
-                    beta: chosen.beta,
-                    gamma: chosen.gamma,
-                    softness: self.softness.unwrap_or(spec.params.softness),
-                    class_weight: self.class_weight.map_or(spec.params.class_weight, Into::into),
-                    least_squares: chosen.least_squares,
-                    intercept: self.intercept.intercept(),
+                    class_weight,
+                    least_squares,
+                    intercept,
                     max_newton: self.max_newton.unwrap_or(spec.params.max_newton),
                     ..spec.params
                 };
@@ -327,17 +337,17 @@ impl TrainArgs {
             }
             Spec::OlUbauc(spec) => {
                 spec.params = OlUbaucParams {
-                    beta: chosen.beta,
-                    gamma: chosen.gamma,
-                    least_squares: chosen.least_squares,
-                    intercept: self.intercept.intercept(),
+                    beta: spec.params.beta,
+                    gamma: spec.params.gamma,
+                    least_squares,
+                    intercept,
                     ..self.online.steps()
                 };
                 spec.finds_eta0 = self.online.eta0.is_none();
             }
             Spec::Logistic(spec) => {
-                spec.params.gamma = chosen.gamma;
-                spec.params.max_newton = self.max_newton.unwrap_or(spec.params.max_newton);
+                spec.class_weight = class_weight;
+                spec.max_newton = self.max_newton.unwrap_or(spec.max_newton);
             }
             Spec::SvmOr(spec) => {
                 spec.params.max_rounds = self.max_newton.unwrap_or(spec.params.max_rounds);
@@ -348,8 +358,16 @@ impl TrainArgs {
             Spec::Opauc(_) | Spec::OamSeq(_) | Spec::OamGra(_) | Spec::Svm(_) => {}
         }
         self.rivals.apply(&mut spec);
-        if let Some(tolerance) = self.tolerance {
-            spec.set("tolerance", tolerance);
+        let typed = [
+            ("beta", self.beta),
+            ("gamma", self.gamma),
+            ("softness", self.softness),
+            ("tolerance", self.tolerance),
+        ];
+        for (name, value) in typed {
+            if let Some(value) = value {
+                spec.set(name, value);
+            }
         }
         if let Some(passes) = self.online.passes {
             spec.set_passes(passes);
@@ -358,7 +376,7 @@ impl TrainArgs {
             passes.shuffle = !self.online.no_shuffle;
         }
         spec.set_seed(seed);
-        spec.set_scale(self.scale());
+        spec.set_scale(self.scale(None));
         spec
     }
 
@@ -375,12 +393,40 @@ impl TrainArgs {
     }
 }
 
-/// AUC on the training data, with its interval.
-fn auc_of(scores: &[f64], data: &Dataset, weights: Option<&[f64]>) -> Result<(f64, [f64; 2])> {
+/// The choice in a sentence on standard error, with how it fares beside logistic regression on examples that neither has
+/// seen.
+fn note_choice(tuned: &Tuned, params: &TuneParams, output: Output) {
+    let best = tuned.best();
+    let verdict = tuned.verdict.as_ref();
+    let beside = verdict.map_or(String::new(), |v| format!("; {}", comparison(v)));
+    output.note(format!(
+        "note: {} with gamma {:e} chosen by cross-validated {} ({:.4}){beside}",
+        described(&best.setting),
+        best.gamma,
+        params.criterion,
+        best.judged.auc,
+    ));
+    if verdict.is_some_and(Verdict::is_worse) {
+        output.note(format!(
+            "warning: logistic regression is significantly better on examples that neither model has \
+             seen; use {} --scale {}",
+            options_of(tuned.best_logistic(), true),
+            params.scale.name()
+        ));
+    }
+}
+
+/// AUC on the training data, with its interval: that of groups where there are some.
+fn auc_of(
+    scores: &[f64],
+    data: &Dataset,
+    (weights, groups): (Option<&[f64]>, Option<&[u32]>),
+) -> Result<(f64, [f64; 2])> {
     let positive = data.positive();
-    Ok(match weights {
-        None => auc(scores, positive).map(|a| (a.auc, a.ci95))?,
-        Some(weights) => weighted_auc(scores, positive, weights).map(|a| (a.auc, a.ci95))?,
+    Ok(match (weights, groups) {
+        (None, None) => auc(scores, positive).map(|a| (a.auc, a.ci95))?,
+        (None, Some(groups)) => clustered_auc(scores, positive, groups).map(|a| (a.auc, a.ci95))?,
+        (Some(weights), _) => weighted_auc(scores, positive, weights).map(|a| (a.auc, a.ci95))?,
     })
 }
 
@@ -396,12 +442,16 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     if args.trace && !output.json() {
         return wrong("--trace is for the JSON report; give --json too");
     }
-    let typed = Typed {
-        beta: args.beta,
-        gamma: args.gamma,
-        least_squares: None,
-    };
-    args.spec(typed.or_default(), seed).check()?;
+    match args.searches() {
+        true => drop(args.search.params(&args.loss_grid(), seed)?),
+        false => {
+            refuse_without_search(&args.search)?;
+            args.spec(seed).check()?;
+        }
+    }
+    if args.training.weight.is_some() && args.training.group.is_some() {
+        return wrong("--weight and --group: there is no interval of AUC for both");
+    }
     let Some(path) = &args.model else {
         return Ok(());
     };

@@ -1,5 +1,6 @@
 //! Examples to learn from, as `train` and `tune` read them: two classes, perhaps with weights.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -27,6 +28,15 @@ pub(crate) struct TrainingArgs {
     #[arg(
         long,
         value_name = "COLUMN",
+        help = format!(
+            "Column of groups in the training file ({TABLES}), such as the number of a patient: examples of one group \
+             stay together in every fold and in what is held out, and intervals of AUC are those of groups"
+        )
+    )]
+    pub(crate) group: Option<String>,
+    #[arg(
+        long,
+        value_name = "COLUMN",
         value_delimiter = ',',
         help = format!("Columns to leave out ({TABLES}), separated by commas")
     )]
@@ -42,6 +52,8 @@ pub(crate) struct Training {
     pub(crate) data: Dataset,
     /// Each finite and not negative, both classes with some.
     pub(crate) weights: Option<Vec<f64>>,
+    /// The group of each example, counted from 0.
+    pub(crate) groups: Option<Vec<u32>>,
     pub(crate) sides: ClassSides,
 }
 
@@ -51,6 +63,9 @@ impl TrainingArgs {
         let mut typed = Vec::new();
         if let Some(column) = &self.weight {
             typed.push(("--weight", Some(column.clone())));
+        }
+        if let Some(column) = &self.group {
+            typed.push(("--group", Some(column.clone())));
         }
         if !self.ignore.is_empty() {
             typed.push(("--ignore", Some(self.ignore.join(","))));
@@ -79,6 +94,10 @@ impl TrainingArgs {
             Some(column) => Some(take_weights(&mut examples, column).with_context(in_file)?),
             None => None,
         };
+        let groups = match &self.group {
+            Some(column) => Some(take_groups(&mut examples, column).with_context(in_file)?),
+            None => None,
+        };
         self.classes.note_text(&examples.labels, path, output);
         let choice = self.classes.choice();
         let binary = examples.labels.binary(&choice).with_context(in_file)?;
@@ -90,6 +109,7 @@ impl TrainingArgs {
         Ok(Training {
             data,
             weights,
+            groups,
             sides,
         })
     }
@@ -104,23 +124,42 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Takes a column out of the features and refuses what cannot be a weight.
+/// Takes the weights out of the features and refuses what cannot be one.
 fn take_weights(examples: &mut Examples, column: &str) -> Result<Vec<f64>> {
-    if examples.names.is_empty() {
-        bail!("--weight names a column; svmlight has none");
-    }
-    let Some(at) = examples.names.iter().position(|name| name == column) else {
-        bail!("no weight column '{column}'");
-    };
-    if examples.names.len() == 1 {
-        bail!("no features besides the weights");
-    }
-    let rows = &examples.rows;
-    let taken = rows.column(at);
+    let taken = take_column(examples, column, "weight")?;
     if let Some(i) = taken.iter().position(|s| *s < 0.0) {
         let (example, weight) = (i + 1, taken[i]);
         bail!("example {example} has weight {weight} in column '{column}'; must not be negative");
     }
+    Ok(taken)
+}
+
+/// Takes the groups out of the features and numbers them in the order in which they come.
+fn take_groups(examples: &mut Examples, column: &str) -> Result<Vec<u32>> {
+    let taken = take_column(examples, column, "group")?;
+    let mut known: HashMap<u64, u32> = HashMap::new();
+    // 0 and -0 are one group.
+    let key = |x: &f64| if *x == 0.0 { 0 } else { x.to_bits() };
+    let number = |x: &f64| {
+        let next = known.len() as u32;
+        *known.entry(key(x)).or_insert(next)
+    };
+    Ok(taken.iter().map(number).collect())
+}
+
+/// Takes a column out of the features.
+fn take_column(examples: &mut Examples, column: &str, what: &str) -> Result<Vec<f64>> {
+    if examples.names.is_empty() {
+        bail!("--{what} names a column; svmlight has none");
+    }
+    let Some(at) = examples.names.iter().position(|name| name == column) else {
+        bail!("no {what} column '{column}'");
+    };
+    if examples.names.len() == 1 {
+        bail!("no features besides the {what}s");
+    }
+    let rows = &examples.rows;
+    let taken = rows.column(at);
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for i in 0..rows.len() {
         let row = rows.row(i).entries();

@@ -3,14 +3,14 @@
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use ubauc::algorithm::{Algorithm, Spec};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Row;
-use ubauc::data::scale::Origin;
 use ubauc::objective::univariate::l_tilde_min;
-use ubauc::solver::oam::{Oam, OamParams, Update};
-use ubauc::solver::opauc::{Opauc, OpaucParams, default_tau};
+use ubauc::solver::oam::{Oam, Update};
+use ubauc::solver::opauc::Opauc;
 use ubauc::solver::passes::{self, Online, OnlineInputs, PassPoint, Passes, Scored};
-use ubauc::solver::solam::{Solam, SolamParams};
+use ubauc::solver::solam::Solam;
 use ubauc::solver::svm_or::{self, RoundPoint, SvmOrInputs, SvmOrParams};
 
 use crate::caller::{report_progress, stop_if_asked};
@@ -37,14 +37,6 @@ pub(crate) struct RivalOptions<'py> {
     progress: Option<Py<PyAny>>,
 }
 
-pub(crate) enum Rival {
-    Solam(SolamParams),
-    /// Whether the rank is to be found from the number of features.
-    Opauc(OpaucParams, bool),
-    Oam(OamParams),
-    SvmOr(SvmOrParams),
-}
-
 /// What came of it.
 struct Found {
     weights: Vec<f64>,
@@ -65,8 +57,7 @@ pub(crate) fn fit_rival<'py>(
     positive: PyReadonlyArray1<'py, bool>,
     params: RivalOptions<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rival = params.rival()?;
-    let scale = scale_of(&params.scale)?;
+    let spec = params.spec()?;
     let (x, positive) = (x.slices()?, positive.as_slice()?);
     let RivalOptions {
         classes,
@@ -81,8 +72,15 @@ pub(crate) fn fit_rival<'py>(
     };
     let found = detached(py, n_jobs, || {
         let data = x.dataset(positive, classes)?;
-        let divisors = scale.optional_divisors(data.rows(), None, Origin::Zero)?;
-        rival.fit(&data, divisors.as_deref(), &passes, progress.as_ref())
+        spec.check().map_err(Refused::from)?;
+        let divisors = spec.divisors(&data, None)?;
+        fit(
+            &spec,
+            &data,
+            divisors.as_deref(),
+            &passes,
+            progress.as_ref(),
+        )
     })?;
     let answer = PyDict::new(py);
     answer.set_item("weights", found.weights.to_pyarray(py))?;
@@ -100,97 +98,69 @@ pub(crate) fn fit_rival<'py>(
     Ok(answer)
 }
 
-impl<'py> RivalOptions<'py> {
-    fn own<T>(&self, name: &str) -> PyResult<Option<T>>
-    where
-        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
-    {
-        let value = self.own.get_item(name)?;
-        value.map(|value| value.extract::<T>()).transpose()
-    }
-
-    pub(crate) fn scale(&self) -> &str {
-        &self.scale
-    }
-
-    pub(crate) fn rival(&self) -> PyResult<Rival> {
-        Ok(match self.algorithm.as_str() {
-            "solam" => {
-                let default = SolamParams::default();
-                Rival::Solam(SolamParams {
-                    zeta: self.own("zeta")?.unwrap_or(default.zeta),
-                    radius: self.own("radius")?.unwrap_or(default.radius),
-                })
+impl RivalOptions<'_> {
+    pub(crate) fn spec(&self) -> PyResult<Spec> {
+        let must = "solam, opauc, oam-seq, oam-gra or svm-or";
+        let algorithm = Algorithm::named(&self.algorithm);
+        let known = algorithm.filter(|a| a.is_rival() && *a != Algorithm::Svm);
+        let algorithm = known.ok_or_else(|| unknown("algorithm", &self.algorithm, must))?;
+        let mut spec = Spec::new(algorithm);
+        spec.set_scale(scale_of(&self.scale)?);
+        spec.set_seed(self.seed);
+        spec.set("tolerance", self.tolerance);
+        match &mut spec {
+            Spec::SvmOr(spec) => spec.params.max_rounds = self.max_iter,
+            spec => {
+                spec.set_passes(self.max_iter);
             }
-            "opauc" => {
-                let default = OpaucParams::default();
-                let tau: Option<usize> = self.own("tau")?;
-                let params = OpaucParams {
-                    eta: self.own("eta")?.unwrap_or(default.eta),
-                    lambda: self.own("lambda")?.unwrap_or(default.lambda),
-                    tau: tau.filter(|tau| *tau > 0),
-                    seed: self.seed,
-                };
-                Rival::Opauc(params, tau.is_none())
+        }
+        for (name, value) in self.own.iter() {
+            let name: String = name.extract()?;
+            match (&mut spec, name.as_str()) {
+                (Spec::OamSeq(oam) | Spec::OamGra(oam), "average") => {
+                    oam.average = value.extract()?;
+                }
+                (spec, name) => {
+                    if !spec.set(name, value.extract()?) {
+                        let shown = value.to_string();
+                        return Err(unknown(name, &shown, "a parameter of this algorithm"));
+                    }
+                }
             }
-            "oam-seq" | "oam-gra" => {
-                let default = OamParams::default();
-                Rival::Oam(OamParams {
-                    c: self.own("C")?.unwrap_or(default.c),
-                    buffer: self.own("buffer")?.unwrap_or(default.buffer),
-                    update: match self.algorithm.as_str() {
-                        "oam-gra" => Update::Gradient,
-                        _ => Update::Sequential,
-                    },
-                    seed: self.seed,
-                    average: self.own("average")?.unwrap_or(default.average),
-                })
-            }
-            "svm-or" => {
-                let default = SvmOrParams::default();
-                Rival::SvmOr(SvmOrParams {
-                    c: self.own("C")?.unwrap_or(default.c),
-                    tolerance: self.tolerance,
-                    max_rounds: self.max_iter,
-                })
-            }
-            other => {
-                let must = "solam, opauc, oam-seq, oam-gra or svm-or";
-                return Err(unknown("algorithm", other, must));
-            }
-        })
+        }
+        Ok(spec)
     }
 }
 
-impl Rival {
-    fn fit(
-        &self,
-        data: &Dataset,
-        divisors: Option<&[f64]>,
-        passes: &Passes,
-        progress: Option<&Py<PyAny>>,
-    ) -> Result<Found, Refused> {
-        let d = data.rows().cols();
-        let online = Stream {
-            data,
-            divisors,
-            passes,
-            progress,
-        };
-        match self {
-            Rival::Solam(params) => online.fit(Solam::of_rows(data.rows(), divisors, params)?),
-            Rival::Opauc(params, finds_tau) => online.fit(opauc(d, params, *finds_tau)?),
-            Rival::Oam(params) => online.fit(Oam::new(d, params)?),
-            Rival::SvmOr(params) => fit_svm_or(data, divisors, params, progress),
+fn fit(
+    spec: &Spec,
+    data: &Dataset,
+    divisors: Option<&[f64]>,
+    passes: &Passes,
+    progress: Option<&Py<PyAny>>,
+) -> Result<Found, Refused> {
+    let d = data.rows().cols();
+    let online = Stream {
+        data,
+        divisors,
+        passes,
+        progress,
+    };
+    let oam = |update, oam: &ubauc::algorithm::Oam| Oam::new(d, &oam.params(update));
+    match spec {
+        Spec::Solam(spec) => online.fit(Solam::of_rows(data.rows(), divisors, &spec.params)?),
+        Spec::Opauc(spec) => online.fit(Opauc::new(d, &spec.params(d))?),
+        Spec::OamSeq(spec) => online.fit(oam(Update::Sequential, spec)?),
+        Spec::OamGra(spec) => online.fit(oam(Update::Gradient, spec)?),
+        Spec::SvmOr(spec) => fit_svm_or(data, divisors, &spec.params, progress),
+        Spec::BaUbauc(_) | Spec::OlUbauc(_) | Spec::Svm(_) | Spec::Logistic(_) => {
+            // `RivalOptions::spec` makes none of these.
+            Err(ubauc::Error::Numerical {
+                what: "not a rival",
+            }
+            .into())
         }
     }
-}
-
-/// With the rank that suits this many features, if it is to be found.
-pub(crate) fn opauc(d: usize, params: &OpaucParams, finds_tau: bool) -> ubauc::Result<Opauc> {
-    let found = if finds_tau { default_tau(d) } else { None };
-    let tau = params.tau.or(found);
-    Opauc::new(d, &OpaucParams { tau, ..*params })
 }
 
 /// A learner that stops between two examples if asked to.

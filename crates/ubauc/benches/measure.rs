@@ -30,6 +30,7 @@ use ubauc::data::rows::{Dense, Row, Rows};
 use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit};
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::solver::ol_ubauc::passes::Run;
+use ubauc::solver::passes::Passing;
 use ubauc::tune::{TuneParams, tune};
 
 #[allow(dead_code, unused_imports)] // the tests use all of it

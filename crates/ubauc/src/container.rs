@@ -39,7 +39,7 @@ pub enum Kind {
     Answers = 2,
     /// [`ol_ubauc::Learner`](crate::solver::ol_ubauc::Learner).
     OnlineLearner = 3,
-    /// Another learner of a stream.
+    /// [`RivalLearner`](crate::algorithm::RivalLearner).
     RivalLearner = 4,
     /// A run of `ubauc learn`.
     Checkpoint = 5,
@@ -57,11 +57,8 @@ impl Kind {
     /// The version of its payload that is written, and the only one that is read.
     pub fn format(self) -> u16 {
         match self {
-            Kind::Round
-            | Kind::Answers
-            | Kind::OnlineLearner
-            | Kind::RivalLearner
-            | Kind::Checkpoint => 1,
+            Kind::Round | Kind::Answers | Kind::OnlineLearner => 1,
+            Kind::RivalLearner | Kind::Checkpoint => 2,
         }
     }
 
@@ -275,7 +272,7 @@ mod tests {
     fn a_newer_format_names_who_wrote_it() {
         let bytes = write(Kind::Checkpoint, &1.0).unwrap();
         let newer = with(&by(&bytes, "7.2.0"), |b| b[7] = 3);
-        let (found, known, written_by) = (3, 1, "7.2.0".to_string());
+        let (found, known, written_by) = (3, 2, "7.2.0".to_string());
         let expected = Fault::Format {
             found,
             known,

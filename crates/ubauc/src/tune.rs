@@ -12,8 +12,9 @@
 //! (folds share training examples: the error is that of a comparison of points, no more). Examples of one group stay in
 //! one fold. A fold is left out by sample weights of 0, so nothing is copied.
 //!
-//! **Race** (`race.rs`). All settings run on the first two folds; those that are clearly behind there, and values of γ that
-//! are, are not tried on the others. A choice at the end of its path of γ makes the path longer. Decisions are taken between
+//! **Race** (`race.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
+//! are, are not tried on the others. A choice at the end of its path of γ makes the path longer, and γ half way to its
+//! neighbours are tried. Decisions are taken between
 //! rounds of fits, never in the order in which they end: the same bits for any number of threads, unless time runs out.
 //!
 //! **Choice.** The point of the highest mean; of equal ones that of the larger γ, then the larger β. By the
@@ -42,6 +43,7 @@
 //! parameters, has seen it.
 
 mod collapse;
+mod folds;
 mod judge;
 mod params;
 mod parts;
@@ -56,6 +58,8 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::{Error, Result};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
+use folds::LocalFolds;
+pub use folds::{Folds, Sizes, Unseen};
 use judge::Judged;
 pub use params::{Setting, TuneParams};
 use parts::Parts;
@@ -109,6 +113,9 @@ pub struct GridPoint {
     pub stopped: bool,
 }
 
+/// Called with the fits done, and of about how many.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
 pub struct TuneInputs<'a> {
@@ -117,7 +124,7 @@ pub struct TuneInputs<'a> {
     /// The group of every example: those of one group stay in one fold.
     pub groups: Option<&'a [u32]>,
     /// Progress callback: fits done, and of about how many; called from any thread, and not strictly in order.
-    pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+    pub progress: Option<Progress<'a>>,
     /// When this becomes true the search ends with the best so far.
     pub stop: Option<&'a AtomicBool>,
 }
@@ -155,7 +162,27 @@ impl Tuned {
 pub fn tune(data: &Dataset, inputs: &TuneInputs<'_>, params: &TuneParams) -> Result<Tuned> {
     params.check()?;
     let parts = Parts::new(data, inputs, params)?;
-    let search = Search::new(data, inputs, params, &parts);
+    let folds = LocalFolds::new(data, inputs, params, &parts)?;
+    let mut tuned = tune_over(&folds, params, inputs.progress, inputs.stop)?;
+    if !parts.held_out.is_empty() {
+        tuned.verdict = Some(verdict::verdict(
+            &folds,
+            tuned.best(),
+            tuned.best_logistic(),
+        )?);
+    }
+    Ok(tuned)
+}
+
+/// The same over folds that are anywhere; without a verdict.
+pub fn tune_over(
+    folds: &impl Folds,
+    params: &TuneParams,
+    progress: Option<Progress<'_>>,
+    stop: Option<&AtomicBool>,
+) -> Result<Tuned> {
+    params.check()?;
+    let search = Search::new(folds, params, progress, stop);
     let mut entries = search.race()?;
     let chosen = search.decide(&mut entries)?;
     let points: Vec<GridPoint> = entries.iter().map(|entry| search.point(entry)).collect();
@@ -163,15 +190,11 @@ pub fn tune(data: &Dataset, inputs: &TuneInputs<'_>, params: &TuneParams) -> Res
         .filter(|&k| points[k].setting.is_logistic() && points[k].judged.auc.is_finite())
         .reduce(|best, k| better(&points, best, k))
         .unwrap_or(chosen);
-    let verdict = match parts.held_out.is_empty() {
-        true => None,
-        false => Some(search.verdict(&points[chosen], &points[logistic])?),
-    };
     Ok(Tuned {
         points,
         chosen,
         logistic,
-        verdict,
+        verdict: None,
         cut_short: search.is_over(),
     })
 }
@@ -185,26 +208,26 @@ fn better(points: &[GridPoint], a: usize, b: usize) -> usize {
     if key(b) > key(a) { b } else { a }
 }
 
-struct Search<'a> {
-    data: &'a Dataset,
-    inputs: TuneInputs<'a>,
+struct Search<'a, F> {
+    folds: &'a F,
+    sizes: Sizes,
     params: &'a TuneParams,
-    parts: &'a Parts,
     /// Those of the parameters, and logistic regression if it is not among them.
     settings: Vec<Setting>,
-    unavoidable: usize,
+    progress: Option<Progress<'a>>,
+    stop: Option<&'a AtomicBool>,
     started: Instant,
     done: AtomicUsize,
     planned: AtomicUsize,
 }
 
-impl<'a> Search<'a> {
+impl<'a, F: Folds> Search<'a, F> {
     fn new(
-        data: &'a Dataset,
-        inputs: &TuneInputs<'a>,
+        folds: &'a F,
         params: &'a TuneParams,
-        parts: &'a Parts,
-    ) -> Search<'a> {
+        progress: Option<Progress<'a>>,
+        stop: Option<&'a AtomicBool>,
+    ) -> Search<'a, F> {
         let mut settings: Vec<Setting> = Vec::new();
         for &setting in params.settings.iter().chain([&Setting::LOGISTIC]) {
             let known = |s: &Setting| *s == setting || (s.is_logistic() && setting.is_logistic());
@@ -212,17 +235,13 @@ impl<'a> Search<'a> {
                 settings.push(setting);
             }
         }
-        let has_hinge = settings.iter().any(|s| s.softness == 0.0);
         Search {
-            data,
-            inputs: *inputs,
+            folds,
+            sizes: folds.sizes(),
             params,
-            parts,
             settings,
-            unavoidable: match has_hinge {
-                true => collapse::unavoidable(data.rows(), &parts.kept),
-                false => 0,
-            },
+            progress,
+            stop,
             started: Instant::now(),
             done: AtomicUsize::new(0),
             planned: AtomicUsize::new(0),
@@ -233,13 +252,13 @@ impl<'a> Search<'a> {
     fn is_over(&self) -> bool {
         let limit = self.params.time_limit;
         limit.is_some_and(|limit| self.started.elapsed() >= limit)
-            || self.inputs.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// A fit is done.
     fn step(&self) {
         let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-        if let Some(progress) = self.inputs.progress {
+        if let Some(progress) = self.progress {
             progress(done, done.max(self.planned.load(Ordering::Relaxed)));
         }
     }
@@ -283,7 +302,13 @@ impl<'a> Search<'a> {
             let asked_for = self.params.settings.contains(&point.setting);
             asked_for && !point.collapsed && entry.judged() == most && most > 0
         };
-        let key = |k: usize| [points[k].judged.auc, points[k].gamma, points[k].setting.beta];
+        let key = |k: usize| {
+            [
+                points[k].judged.auc,
+                points[k].gamma,
+                points[k].setting.beta,
+            ]
+        };
         let Some(best) = largest((0..points.len()).filter(may_be), key) else {
             return Err(self.all_collapsed());
         };
@@ -292,7 +317,13 @@ impl<'a> Search<'a> {
         }
         let enough = points[best].judged.auc - points[best].judged.standard_error;
         let within = |k: &usize| may_be(k) && points[*k].judged.auc >= enough;
-        let key = |k: usize| [points[k].gamma, points[k].judged.auc, points[k].setting.beta];
+        let key = |k: usize| {
+            [
+                points[k].gamma,
+                points[k].judged.auc,
+                points[k].setting.beta,
+            ]
+        };
         Ok(largest((0..points.len()).filter(within), key).unwrap_or(best))
     }
 

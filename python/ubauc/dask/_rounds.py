@@ -75,13 +75,18 @@ def answer(partition, number, fit, index, task, round, log=None):
         if kept.index == index:
             # Sent twice, because the answer was lost on its way.
             return kept.answer
-        if kept.shard is None or kept.index != index - 1:
-            if log is None and index > 0:
-                return None
-            kept.shard = task.shard(partition, number)
-            for commands in log or ():
-                kept.shard.run(partition.part, commands)
-        kept.answer = kept.shard.run(partition.part, round)
+        try:
+            if kept.shard is None or kept.index != index - 1:
+                if log is None and index > 0:
+                    return None
+                kept.shard = task.shard(partition, number)
+                for commands in log or ():
+                    kept.shard.run(partition.part, commands)
+            kept.answer = kept.shard.run(partition.part, round)
+        except BaseException:
+            # Some of the commands may have been run: the next try starts from the log.
+            kept.shard = None
+            raise
         kept.index = index
         return kept.answer
 

@@ -4,36 +4,35 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
+use ubauc::algorithm::Learner;
 use ubauc::checksum::xxh3;
 use ubauc::features::FeatureMap;
 use ubauc::model::Model;
 use ubauc::model_file::{Certificate, SavedModel};
 
+use super::LearnArgs;
 use super::state::State;
-use super::{ALGORITHM, LearnArgs};
 use crate::args::WrongUsage;
 use crate::output::Output;
 use crate::scoring;
-
-/// λ in units of the score.
-pub(super) fn threshold(state: &State) -> f64 {
-    state.learner.lambda() + state.learner.intercept()
-}
 
 /// Nothing in it depends on time, threads or how often the run was resumed.
 pub(super) fn saved_model(args: &LearnArgs, state: &State) -> Result<SavedModel> {
     let head = &state.head;
     let mut parameters = head.settings.clone();
-    parameters.insert("eta0".to_string(), json!(state.learner.params().eta0));
-    // The map of the features is part of the model.
+    if let Some(eta0) = state.learner.eta0() {
+        parameters.insert("eta0".to_string(), json!(eta0));
+    }
+    // The map of the features and the name of the algorithm have their own places in the file.
     parameters.remove("hash-bits");
+    parameters.remove("algorithm");
     // As options are typed, so parameters are called everywhere.
     let parameters = parameters
         .into_iter()
         .filter(|(_, value)| !value.is_null() && *value != json!([]))
         .map(|(name, value)| (name.replace('-', "_"), value))
         .collect();
-    let (auc, lambda) = (state.auc(), threshold(state));
+    let (auc, lambda) = (state.auc(), state.learner.threshold());
     let certificate = Certificate {
         lambda: Some([lambda; 2]),
         steps: Some(state.learner.steps()),
@@ -46,14 +45,15 @@ pub(super) fn saved_model(args: &LearnArgs, state: &State) -> Result<SavedModel>
     };
     let model = Model {
         features: args.features(),
-        weights: state.learner.weights(),
+        weights: state.learner.weights()?,
         intercept: state.learner.intercept(),
         threshold: lambda,
         classes: args.class_names(head.negative.as_deref()),
         names: head.names.clone(),
         ..Model::default()
     };
-    Ok(SavedModel::new(model, ALGORITHM, parameters, certificate)?)
+    let algorithm = state.learner.algorithm().name();
+    Ok(SavedModel::new(model, algorithm, parameters, certificate)?)
 }
 
 /// A model to start from.
@@ -65,13 +65,18 @@ pub(super) struct InitialModel {
 }
 
 impl InitialModel {
-    pub(super) fn load(path: &Path) -> Result<InitialModel> {
+    /// `by_position`: as if its columns had no names.
+    pub(super) fn load(path: &Path, by_position: bool) -> Result<InitialModel> {
         let option = format!("--initial-model {}", path.display());
         let saved = SavedModel::load(path).with_context(|| option.clone())?;
         let text = saved.to_json()?;
+        let mut model = saved.model;
+        if by_position {
+            model.names.clear();
+        }
         Ok(InitialModel {
             checksum: format!("{:016x}", xxh3(text.as_bytes())),
-            model: saved.model,
+            model,
             option,
         })
     }
@@ -95,6 +100,8 @@ impl InitialModel {
             ));
         }
         let (names, path) = (&state.head.names, args.file.display());
+        scoring::refuse_unnamed(model, !names.is_empty(), &args.file)
+            .with_context(|| option.clone())?;
         let (found, known) = (names.len(), model.weights.len());
         match model.features {
             FeatureMap::Hash { .. } => {
@@ -119,7 +126,10 @@ impl InitialModel {
         }
         let weights = scoring::aligned(model, names, &args.file)?;
         let lambda = model.threshold - model.intercept;
-        state.learner.start_from(&weights, model.intercept, lambda);
+        // Only ol-ubauc has an initial model.
+        if let Learner::OlUbauc(learner) = &mut state.learner {
+            learner.start_from(&weights, model.intercept, lambda);
+        }
         Ok(())
     }
 }

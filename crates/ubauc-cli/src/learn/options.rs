@@ -5,22 +5,23 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
+use ubauc::algorithm::Spec;
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::features::FeatureMap;
 use ubauc::read::{StreamClasses, StreamOptions};
-use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale};
 
-use crate::args::{InterceptArgs, WrongUsage};
+use super::problem::ProblemArgs;
+use crate::args::WrongUsage;
 use crate::input::{FormatArgs, Wanted, at_least_one};
-use crate::names::{LeastSquaresName, ScheduleName, StepName, name_of};
 use crate::output::Output;
 use crate::scoring;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ubauc learn events.svm --model model.json\n  \
+    ubauc learn events.svm --algorithm oam-gra --C 0.001 --model model.json\n  \
     tail -f events.svm | ubauc learn --predict --checkpoint ck --model model.json > scores.csv\n  \
     cat events.svm | ubauc learn --checkpoint ck --resume --model model.json\n\n\
     Labels: 1 is positive, 0 and -1 are negative; any other needs --positive VALUE. An svmlight label ?\n\
@@ -29,62 +30,26 @@ use crate::scoring;
     exit code is 130 or 143. A run that was killed goes on with --resume, from its last checkpoint, and\n\
     ends with the same model to the last byte. Give the same options again. Scores in a file (--output)\n\
     are then there once each; on standard output those since the last checkpoint come again.\n\n\
-    Nothing here is random: --seed has no effect.")]
+    --seed makes the sketches of opauc and the buffers of oam-seq and oam-gra; solam and ol-ubauc have nothing\n\
+    random. Parameters that are not given have their defaults: a stream cannot be searched for better ones.")]
 pub(crate) struct LearnArgs {
     /// CSV with a header or svmlight; plain, gz, zst, bz2 or xz; - is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub(super) file: PathBuf,
-    /// Weight of the least squares, above 0
-    #[arg(
-        long,
-        value_name = "B",
-        default_value_t = 0.5,
-        allow_hyphen_values = true
-    )]
-    beta: f64,
-    /// Weight of |w|²/2, at least 0
-    #[arg(
-        long,
-        value_name = "G",
-        default_value_t = 1e-4,
-        allow_hyphen_values = true
-    )]
-    gamma: f64,
-    /// Least squares over all examples alike, or half of them each class
-    #[arg(long, value_enum, default_value = "plain")]
-    least_squares: LeastSquaresName,
     #[command(flatten)]
-    intercept: InterceptArgs,
-    /// implicit cannot diverge; sgd is the paper's step
-    #[arg(long, value_enum, default_value = "implicit")]
-    step: StepName,
-    /// How the step after t examples becomes smaller: eta0/sqrt(t), eta0/t, or not at all
-    #[arg(long, value_enum, default_value = "sqrt")]
-    schedule: ScheduleName,
-    /// First step [default: found on the first 1,000 labelled examples; with --predict 0.5, for no answer may wait]
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    eta0: Option<f64>,
-    /// Keep |w| within this radius
-    #[arg(long, value_name = "R", allow_hyphen_values = true)]
-    radius: Option<f64>,
-    /// Average the weights after this many examples
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    average: u64,
-    /// No average: the last weights count
-    #[arg(long, conflicts_with = "average")]
-    no_average: bool,
-    /// Divide every feature by its largest absolute value so far
-    #[arg(long, value_enum, default_value = "maxabs")]
-    scale: ScaleName,
+    pub(super) problem: ProblemArgs,
     /// Hash the features into 2^B columns, B from 1 to 28; those that collide are added
     #[arg(long, value_name = "B")]
     pub(super) hash_bits: Option<u32>,
-    /// Refuse svmlight features above this index: each takes 24 bytes
+    /// Refuse svmlight features above this index: each takes 24 bytes or more
     #[arg(long, value_name = "N", default_value_t = 1 << 26, value_parser = at_least_one())]
     pub(super) max_features: usize,
-    /// Start from this model, of `ubauc train` or `ubauc learn`
+    /// ol-ubauc: start from this model, of `ubauc train` or `ubauc learn`
     #[arg(long, value_name = "MODEL")]
     pub(super) initial_model: Option<PathBuf>,
+    /// Take the features of --initial-model by position, though it knows its columns by name; svmlight has no names
+    #[arg(long, requires = "initial_model")]
+    pub(super) by_position: bool,
     /// Write the model to this file at the end, or when stopped
     #[arg(long, value_name = "OUT")]
     pub(super) model: Option<PathBuf>,
@@ -94,7 +59,7 @@ pub(crate) struct LearnArgs {
     /// Write the scores to this file
     #[arg(long, value_name = "OUT", default_value = "-", requires = "predict")]
     pub(super) output: PathBuf,
-    /// Column of sample weights (CSV)
+    /// ol-ubauc: column of sample weights (CSV)
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
     /// Columns to leave out (CSV), separated by commas
@@ -165,43 +130,10 @@ struct StreamClassArgs {
     negative: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScaleName {
-    None,
-    Maxabs,
-}
-
 impl LearnArgs {
-    /// η₀ was typed.
-    pub(super) fn has_eta0(&self) -> bool {
-        self.eta0.is_some()
-    }
-
-    /// η₀ is looked for on the first examples.
-    pub(super) fn finds_eta0(&self) -> bool {
-        self.eta0.is_none() && !self.predict
-    }
-
-    pub(super) fn params(&self) -> OlUbaucParams {
-        let default = OlUbaucParams::default();
-        OlUbaucParams {
-            beta: self.beta,
-            gamma: self.gamma,
-            least_squares: self.least_squares.into(),
-            intercept: self.intercept.intercept(),
-            step: self.step.into(),
-            rate: self.schedule.into(),
-            eta0: self.eta0.unwrap_or(default.eta0),
-            radius: self.radius,
-            average: (!self.no_average).then_some(self.average),
-        }
-    }
-
-    pub(super) fn scale(&self) -> RunningScale {
-        match self.scale {
-            ScaleName::None => RunningScale::None,
-            ScaleName::Maxabs => RunningScale::MaxAbs,
-        }
+    /// What to learn by.
+    pub(super) fn spec(&self, seed: u64) -> Spec {
+        self.problem.spec(seed, self.predict, self.hash_bits)
     }
 
     pub(super) fn stream(&self) -> StreamOptions {
@@ -242,24 +174,16 @@ impl LearnArgs {
     }
 
     /// What makes the model what it is, by the names of the options.
-    pub(super) fn settings(&self, initial_model: Option<String>) -> BTreeMap<String, Value> {
-        let eta0 = match self.finds_eta0() {
-            true => json!("found"),
-            false => json!(self.params().eta0),
-        };
-        let settings = [
-            ("beta", json!(self.beta)),
-            ("gamma", json!(self.gamma)),
-            ("least-squares", json!(name_of(self.least_squares))),
-            ("intercept", json!(self.intercept.intercept())),
-            ("step", json!(name_of(self.step))),
-            ("schedule", json!(name_of(self.schedule))),
-            ("eta0", eta0),
-            ("radius", json!(self.radius)),
-            ("average", json!(self.params().average)),
-            ("scale", json!(name_of(self.scale))),
+    pub(super) fn settings(
+        &self,
+        spec: &Spec,
+        initial_model: Option<String>,
+    ) -> BTreeMap<String, Value> {
+        let mut settings = self.problem.settings(spec);
+        let of_input = [
             ("hash-bits", json!(self.hash_bits)),
             ("initial-model", json!(initial_model)),
+            ("by-position", json!(self.by_position.then_some(true))),
             ("weight", json!(self.weight)),
             ("ignore", json!(self.ignore)),
             ("positive", json!(self.classes.positive)),
@@ -267,14 +191,17 @@ impl LearnArgs {
             ("label", json!(self.format.label)),
             ("zero-based", json!(self.format.zero_based)),
         ];
+        settings.extend(of_input.map(|(name, value)| (name.to_string(), value)));
         settings
-            .map(|(name, value)| (name.to_string(), value))
-            .into()
     }
 
     /// Everything that can be refused before the long work begins.
-    pub(super) fn refuse_early(&self, output: Output) -> Result<()> {
-        self.params().check()?;
+    pub(super) fn refuse_early(&self, spec: &Spec, output: Output) -> Result<()> {
+        self.problem.refuse_options_of_others(&[
+            ("--initial-model", self.initial_model.is_some()),
+            ("--weight", self.weight.is_some()),
+        ])?;
+        spec.check()?;
         self.features().check()?;
         let progress = self.progress.progress_json.as_deref();
         let to_stdout = [

@@ -1,5 +1,6 @@
 //! What `ubauc learn` tells: lines on the way, and the report at the end.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use serde_json::Value;
 use ubauc::atomic::is_stdout;
 use ubauc::document::numbers::{number, thousands};
 use ubauc::document::{Document, Facts};
@@ -149,9 +151,15 @@ pub(super) struct Report {
     pub(super) unlabelled: u64,
     pub(super) d: usize,
     pub(super) classes: [String; 2],
-    pub(super) beta: f64,
-    pub(super) gamma: f64,
-    pub(super) eta0: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) beta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gamma: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) eta0: Option<f64>,
+    /// Of the other algorithms, by the names of the options; apart, since OPAUC's lambda is no threshold.
+    #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
+    pub(super) own: Option<BTreeMap<&'static str, Value>>,
     pub(super) steps: u64,
     pub(super) lambda: f64,
     pub(super) progressive_auc: Option<Bounded>,
@@ -181,11 +189,18 @@ impl output::Report for Report {
         if self.unlabelled > 0 {
             facts.add("unlabelled", thousands(self.unlabelled));
         }
-        let (beta, gamma, eta0) = (self.beta, self.gamma, self.eta0);
-        facts.add(
-            "parameters",
-            format!("beta {beta}, gamma {gamma}, eta0 {eta0}"),
-        );
+        let ours = [
+            ("beta", self.beta),
+            ("gamma", self.gamma),
+            ("eta0", self.eta0),
+        ];
+        let ours = ours.into_iter().filter_map(|(name, value)| {
+            let value = value?;
+            Some(format!("{name} {value}"))
+        });
+        let own = self.own.iter().flatten();
+        let own = own.map(|(name, value)| format!("{name} {value}"));
+        facts.add("parameters", ours.chain(own).collect::<Vec<_>>().join(", "));
         facts.add("threshold", number(self.lambda));
         if let Some(Bounded {
             auc, lower, upper, ..

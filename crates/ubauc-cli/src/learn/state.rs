@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use ubauc::algorithm::{Learner, Spec};
 use ubauc::data::rows::Row;
 use ubauc::metrics::{BucketAuc, BucketEstimate};
-use ubauc::solver::ol_ubauc::eta0;
-use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, RunningScale};
 
 /// Labelled examples that η₀ is found on.
 const TRIAL: usize = 1_000;
@@ -70,11 +69,45 @@ mod json_text {
 
 /// An example that waits.
 #[derive(Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 struct Waiting {
+    /// Increasing.
+    indices: Vec<u32>,
+    /// As many.
+    values: Vec<f64>,
+    positive: bool,
+    weight: f64,
+}
+
+/// The same as it was read, before it is checked.
+#[derive(Deserialize)]
+struct Stored {
     indices: Vec<u32>,
     values: Vec<f64>,
     positive: bool,
     weight: f64,
+}
+
+impl TryFrom<Stored> for Waiting {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Waiting, &'static str> {
+        let Stored {
+            indices,
+            values,
+            positive,
+            weight,
+        } = stored;
+        if indices.len() != values.len() || !indices.is_sorted_by(|a, b| a < b) {
+            return Err("an example that waits is no row");
+        }
+        Ok(Waiting {
+            indices,
+            values,
+            positive,
+            weight,
+        })
+    }
 }
 
 impl Waiting {
@@ -92,9 +125,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(
-        params: &OlUbaucParams,
-        scale: RunningScale,
-        finding_eta0: bool,
+        spec: &Spec,
         settings: BTreeMap<String, Value>,
         input: String,
     ) -> Result<State> {
@@ -109,13 +140,22 @@ impl State {
                 negative: None,
                 names: Vec::new(),
                 scores: 0,
-                finding_eta0,
+                finding_eta0: matches!(spec, Spec::OlUbauc(spec) if spec.finds_eta0),
                 waiting: Vec::new(),
                 auc: BucketAuc::new(BITS)?,
                 window: BucketAuc::new(WINDOW_BITS)?,
             },
-            learner: Learner::new(params, scale)?,
+            learner: Learner::new(spec, 0)?,
         })
+    }
+
+    /// Makes room for the columns of a table before the first example comes: the full covariances of OPAUC, or their
+    /// sketches, are chosen by it.
+    pub(super) fn announce(&mut self, spec: &Spec, cols: usize) -> Result<()> {
+        if let (Learner::Rival(_), 0) = (&self.learner, self.head.examples) {
+            self.learner = Learner::new(spec, cols)?;
+        }
+        Ok(())
     }
 
     /// Takes an example, and answers its score before it is learned; `None` if it waits for η₀.
@@ -176,12 +216,7 @@ impl State {
             .zip(&indices)
             .map(|(example, indices)| (Row::Sparse(indices, &example.values), example.positive))
             .collect();
-        let learner = &mut self.learner;
-        learner.set_eta0(eta0::choose_from(
-            &tried,
-            learner.params(),
-            learner.scale(),
-        )?);
+        self.learner.find_eta0(&tried)?;
         self.head.finding_eta0 = false;
         for example in &waiting {
             self.learn(example.row(), example.positive, example.weight)?;
@@ -225,6 +260,9 @@ fn renumbered(examples: &[&Waiting]) -> Vec<Vec<u32>> {
 
 #[cfg(test)]
 mod tests {
+    use ubauc::container::{self, Kind};
+    use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale, eta0};
+
     use super::*;
 
     #[test]
@@ -252,6 +290,31 @@ mod tests {
             let places = used.iter().zip(&indices);
             let few = places.map(|(e, indices)| (Row::Sparse(indices, &e.values), e.positive));
             assert_eq!(chosen(few.collect()), chosen(plain));
+        }
+    }
+
+    #[test]
+    fn a_forged_example_that_waits_is_refused() {
+        let spec = Spec::new(ubauc::algorithm::Algorithm::OlUbauc);
+        let read = |indices: &[u32], values: &[f64]| {
+            let mut state = State::new(&spec, BTreeMap::new(), String::new()).unwrap();
+            state.head.waiting.push(Waiting {
+                indices: indices.to_vec(),
+                values: values.to_vec(),
+                positive: true,
+                weight: 1.0,
+            });
+            let bytes = container::write(Kind::Checkpoint, &state).unwrap();
+            container::read::<State>(Kind::Checkpoint, &bytes)
+        };
+        assert_eq!(read(&[1, 5], &[1.0, 2.0]).unwrap().head.waiting.len(), 1);
+        for (indices, values) in [
+            (&[5, 1][..], &[1.0, 2.0][..]),
+            (&[1, 1], &[1.0, 2.0]),
+            (&[1, 2], &[1.0]),
+            (&[], &[1.0]),
+        ] {
+            assert!(read(indices, values).is_err(), "{indices:?}");
         }
     }
 }

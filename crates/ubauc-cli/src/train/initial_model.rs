@@ -22,10 +22,14 @@ pub(super) struct InitialModel {
 }
 
 impl InitialModel {
-    pub(super) fn load(path: &Path) -> Result<InitialModel> {
+    /// `by_position`: as if its columns had no names.
+    pub(super) fn load(path: &Path, by_position: bool) -> Result<InitialModel> {
         let option = format!("--initial-model {}", path.display());
         let saved = SavedModel::load(path).with_context(|| option.clone())?;
-        let model = saved.model;
+        let mut model = saved.model;
+        if by_position {
+            model.names.clear();
+        }
         match model.features {
             FeatureMap::Identity => {}
             FeatureMap::Hash { .. } => {
@@ -40,7 +44,7 @@ impl InitialModel {
         })
     }
 
-    /// Finds the model's features in the data, by name where both have names, otherwise by number. Those that the model
+    /// Finds the model's features in the data, by name where the model has names, otherwise by number. Those that the model
     /// lacks start at 0; columns that the data lack are refused, but in svmlight, where no example has them.
     pub(super) fn align(&mut self, data: &Dataset, path: &Path, output: Output) -> Result<()> {
         let (model, option) = (&self.model, &self.option);
@@ -51,6 +55,7 @@ impl InitialModel {
                 "note: {option}: its positive class is {theirs}, and here it is {ours}"
             ));
         }
+        scoring::refuse_unnamed(model, !names.is_empty(), path).with_context(|| option.clone())?;
         if !names.is_empty() && model.names.is_empty() && cols < known {
             bail!(
                 "{option}: {}: {cols} feature columns; the model has {known} features",

@@ -6,6 +6,7 @@ use super::TrainArgs;
 use ubauc::algorithm::Algorithm;
 
 use super::SolverName;
+use crate::algorithm::refuse_foreign;
 use crate::args::WrongUsage;
 
 use Algorithm::{BaUbauc, Logistic, OamGra, OamSeq, OlUbauc, Opauc, Solam, Svm, SvmOr};
@@ -21,6 +22,13 @@ impl TrainArgs {
             ("--solver", self.solver != SolverName::Newton, &[BaUbauc]),
             ("--beta", self.beta.is_some(), ours),
             ("--gamma", self.gamma.is_some(), not_rivals),
+            ("--softness", self.softness.is_some(), &[BaUbauc]),
+            (
+                "--class-weight",
+                self.class_weight.is_some(),
+                &[BaUbauc, Logistic],
+            ),
+            ("--group", self.training.group.is_some(), not_rivals),
             ("--least-squares", self.least_squares.is_some(), ours),
             ("--no-intercept", self.intercept.no_intercept, ours),
             (
@@ -33,7 +41,9 @@ impl TrainArgs {
             (
                 "--trace",
                 self.trace,
-                &[BaUbauc, OlUbauc, Solam, Opauc, OamSeq, OamGra, SvmOr, Svm],
+                &[
+                    BaUbauc, OlUbauc, Solam, Opauc, OamSeq, OamGra, SvmOr, Svm, Logistic,
+                ],
             ),
             (
                 "--passes",
@@ -55,26 +65,10 @@ impl TrainArgs {
             ("--buffer", own.buffer.is_some(), &[OamSeq, OamGra]),
             ("--average", own.average, &[OamSeq, OamGra]),
         ];
-        let foreign =
-            |(_, typed, of): &&(&str, bool, &[Algorithm])| *typed && !of.contains(&self.algorithm);
-        if let Some((option, _, of)) = options.iter().find(foreign) {
-            let names: Vec<String> = of.iter().map(|a| a.name().to_string()).collect();
-            let algorithm = self.algorithm.name();
-            let what = format!("{option} is for {}, not for {algorithm}", listed(&names));
-            return Err(WrongUsage(what).into());
-        }
+        refuse_foreign(self.algorithm, options)?;
         if self.solver != SolverName::Newton && self.initial_model.is_some() {
             return Err(WrongUsage("--initial-model is for --solver newton".to_string()).into());
         }
         Ok(())
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

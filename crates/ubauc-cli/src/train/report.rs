@@ -12,7 +12,7 @@ use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts};
 use ubauc::metrics::auc;
 use ubauc::model::Model;
-use ubauc::tune::Verdict;
+use ubauc::tune::{Setting, Tuned, Verdict};
 
 use super::online::OnlineReport;
 use crate::output;
@@ -24,6 +24,36 @@ pub(super) struct Seconds {
     pub(super) tune: Option<f64>,
     pub(super) solve: f64,
     pub(super) total: f64,
+}
+
+/// One point of the search.
+#[derive(Serialize)]
+pub(super) struct SearchReport {
+    #[serde(flatten)]
+    setting: Setting,
+    gamma: f64,
+    auc: f64,
+    se: f64,
+    folds: usize,
+    collapsed: bool,
+    chosen: bool,
+}
+
+impl SearchReport {
+    pub(super) fn new(tuned: &Tuned) -> Vec<SearchReport> {
+        let points = tuned.points.iter().enumerate();
+        points
+            .map(|(k, point)| SearchReport {
+                setting: point.setting,
+                gamma: point.gamma,
+                auc: point.judged.auc,
+                se: point.judged.standard_error,
+                folds: point.judged.fold_aucs.len(),
+                collapsed: point.collapsed,
+                chosen: k == tuned.chosen,
+            })
+            .collect()
+    }
 }
 
 #[derive(Serialize)]
@@ -59,6 +89,10 @@ pub(super) struct Report {
     pub(super) beta: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gamma: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) softness: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) class_weight: Option<&'static str>,
     /// Of a rival, by the names of the options; apart, since OPAUC's lambda is no threshold.
     #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
     pub(super) own: Option<BTreeMap<&'static str, Value>>,
@@ -85,6 +119,9 @@ pub(super) struct Report {
     pub(super) test_auc: Option<TestAuc>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<PathBuf>,
+    /// What was tried, if the parameters were chosen here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) search: Option<Vec<SearchReport>>,
     /// Beside logistic regression, if the parameters were chosen here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<Verdict>,
@@ -112,6 +149,9 @@ impl output::Report for Report {
         let mut parameters: Vec<String> = Vec::new();
         parameters.extend(self.beta.map(|beta| named("beta", beta)));
         parameters.extend(self.gamma.map(|gamma| named("gamma", gamma)));
+        parameters.extend(self.softness.map(|softness| named("softness", softness)));
+        let balanced = self.class_weight.filter(|weight| *weight != "none");
+        parameters.extend(balanced.map(|weight| format!("{weight} classes")));
         let own = self.own.iter().flatten();
         parameters.extend(own.map(|(name, value)| format!("{name} {value}")));
         let least_squares = self.least_squares.as_deref();

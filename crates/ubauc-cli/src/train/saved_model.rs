@@ -11,7 +11,7 @@ use ubauc::model_file::{Certificate, Parameters, SavedModel};
 use super::{TrainArgs, midpoint};
 use crate::names::name_of;
 use crate::scoring::ClassSides;
-use crate::tune::kind;
+use crate::search::kind;
 
 pub(super) fn saved_model(
     args: &TrainArgs,
@@ -47,6 +47,9 @@ pub(super) fn saved_model(
     }
     if let Some(column) = &args.training.weight {
         set("weight", json!(column));
+    }
+    if let Some(column) = &args.training.group {
+        set("group", json!(column));
     }
     let choice = args.training.classes.choice();
     if let Choice::Partition(seed) = choice {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::rivals::STREAMS;
 use super::{learned, names, same_file};
 use crate::process::json;
 
@@ -22,11 +23,12 @@ const WORDS: [&str; 8] = [
 const ROWS: u64 = 6_000;
 
 /// Feeds the text to the program; if asked, kills it so long after it has learned this many examples.
-fn run(directory: &Path, text: &str, kill: Option<(u64, Duration)>) -> Output {
+fn run(directory: &Path, text: &str, more: &[&str], kill: Option<(u64, Duration)>) -> Output {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
         .current_dir(directory)
         .arg("learn")
         .args(WORDS)
+        .args(more)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -64,6 +66,16 @@ fn learned_so_far(directory: &Path) -> u64 {
 
 #[test]
 fn fifty_kills_change_no_byte() {
+    killed_in_pairs(&[&[]], 25);
+}
+
+#[test]
+fn kills_change_no_byte_of_the_other_algorithms() {
+    killed_in_pairs(&STREAMS, 4);
+}
+
+/// So many runs of each stream, killed twice, at random, that then go on to the end.
+fn killed_in_pairs(streams: &[&[&str]], runs: u32) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let mut state = u64::from(now.subsec_nanos());
     println!("seed {state}");
@@ -73,33 +85,41 @@ fn fifty_kills_change_no_byte() {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
-    let (directory, text) = learned(ROWS, &[]);
-    let dir = directory.path();
-    json(&run(dir, &text, None));
-    same_file(dir, "m.json", "whole.json");
-
-    // 25 runs, each killed twice.
     let (mut in_time, mut resumed) = (0, 0);
-    for _ in 0..25 {
-        fs::remove_dir_all(dir.join("ck")).unwrap();
-        fs::remove_file(dir.join("m.json")).unwrap();
-        let first = random(ROWS * 2 / 3);
-        for at in [first, first + random(ROWS * 9 / 10 - first)] {
-            let killed = run(dir, &text, Some((at, Duration::from_micros(random(3_000)))));
-            in_time += u32::from(!killed.status.success());
-        }
-        let report = json(&run(dir, &text, None));
-        assert_eq!(report["n"], ROWS);
-        let at = report["resumed_at"].as_u64();
-        resumed += u32::from(at.is_some_and(|at| at > 0 && at < ROWS));
+    for stream in streams {
+        let (directory, text) = learned(ROWS, stream);
+        let dir = directory.path();
+        json(&run(dir, &text, stream, None));
         same_file(dir, "m.json", "whole.json");
-        let left = names(&dir.join("ck"));
-        assert_eq!(left.len(), 2, "{left:?}");
+        for _ in 0..runs {
+            fs::remove_dir_all(dir.join("ck")).unwrap();
+            fs::remove_file(dir.join("m.json")).unwrap();
+            let first = random(ROWS * 2 / 3);
+            for at in [first, first + random(ROWS * 9 / 10 - first)] {
+                let kill = Some((at, Duration::from_micros(random(3_000))));
+                let killed = run(dir, &text, stream, kill);
+                in_time += u32::from(!killed.status.success());
+            }
+            let report = json(&run(dir, &text, stream, None));
+            assert_eq!(report["n"], ROWS);
+            let at = report["resumed_at"].as_u64();
+            resumed += u32::from(at.is_some_and(|at| at > 0 && at < ROWS));
+            same_file(dir, "m.json", "whole.json");
+            let left = names(&dir.join("ck"));
+            assert_eq!(left.len(), 2, "{left:?}");
+        }
     }
-    println!("{in_time} of 50 kills before the end, {resumed} of 25 runs resumed in the middle");
-    assert!(in_time >= 30, "{in_time} of 50 kills came before the end");
+    let runs = runs * streams.len() as u32;
+    let kills = 2 * runs;
+    println!(
+        "{in_time} of {kills} kills before the end, {resumed} of {runs} runs resumed in the middle"
+    );
     assert!(
-        resumed >= 12,
-        "{resumed} of 25 last runs went on from the middle"
+        5 * in_time >= 3 * kills,
+        "{in_time} of {kills} kills came before the end"
+    );
+    assert!(
+        100 * resumed >= 48 * runs,
+        "{resumed} of {runs} last runs went on from the middle"
     );
 }

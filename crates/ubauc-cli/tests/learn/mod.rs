@@ -4,6 +4,7 @@ mod crash;
 mod labels;
 mod models;
 mod outputs;
+mod rivals;
 mod saving;
 #[cfg(unix)]
 mod signals;

@@ -104,6 +104,19 @@ fn columns_are_known_by_name() {
     fs::write(dir.join("one.csv"), "a,b\n2,1\n").unwrap();
     let of_model = ubauc(dir, &["predict", "--model", "m.json", "one.csv"]);
     assert_eq!(success(&scored), success(&of_model));
+    // svmlight has no names, and the model knows its columns by them.
+    let unnamed = ["--predict", "--initial-model", "m.json"];
+    let printed = learn(dir, "? 1:2 2:1\n", &unnamed);
+    let text = failure(&printed);
+    let expected = "--initial-model m.json: -: svmlight has no column names";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("a, b; --by-position"), "{text}");
+    let by_position = [&unnamed[..], &["--by-position"]].concat();
+    let scored = learn(dir, "? 1:2 2:1\n", &by_position);
+    assert_eq!(success(&scored), success(&of_model));
+    let turned = learn(dir, "b,a\n2,1\n", &by_position);
+    assert_eq!(success(&turned), success(&of_model));
+    wrong_usage(&learn(dir, "? 1:2\n", &["--by-position"]));
     let negative = "label,a,w\n1,1,-1\n";
     let printed = learn(dir, negative, &["--weight", "w", "--eta0", "1"]);
     assert!(

@@ -7,7 +7,7 @@ use ubauc::features::FeatureMap;
 use ubauc::model_file::SavedModel;
 
 use super::{assert_close, model, report, weights};
-use crate::process::{directory_with, failure, json, stderr, success, ubauc};
+use crate::process::{directory_with, failure, json, stderr, success, ubauc, wrong_usage};
 use crate::train::overlapping;
 
 #[test]
@@ -152,6 +152,47 @@ fn features_of_the_initial_model_are_found() {
     hashed.model.weights = vec![0.0; 512];
     hashed.save(&dir.join("hashed.json")).unwrap();
     assert!(failure(&start("x.csv", "hashed.json")).contains("hashes its features"));
+}
+
+/// svmlight has no names, and the model knows its columns by them.
+#[test]
+fn a_model_of_named_columns_starts_svmlight_only_by_position() {
+    let directory = directory_with(&[
+        ("x.csv", "label,a,b\n1,2,1\n-1,1,-1\n1,1,3\n-1,-1,0\n"),
+        (
+            "turned.csv",
+            "b,c,label,a\n1,5,1,2\n-1,4,-1,1\n3,2,1,1\n0,1,-1,-1\n",
+        ),
+        ("x.svm", "+1 1:2 2:1\n-1 1:1 2:-1\n+1 1:1 2:3\n-1 1:-1\n"),
+    ]);
+    let dir = directory.path();
+    let words = ["--model", "csv.json", "--quiet", "--eta0", "0.3"];
+    report(dir, "x.csv", &words);
+    let csv = weights_of(dir, "csv.json");
+    for algorithm in ["ol-ubauc", "ba-ubauc", "logistic"] {
+        let words = ["train", "x.svm", "--algorithm", algorithm];
+        let start = ["--initial-model", "csv.json"];
+        let unnamed = ubauc(dir, &[&words[..], &start].concat());
+        let text = failure(&unnamed);
+        assert!(
+            text.contains("--initial-model csv.json: x.svm: svmlight has no column names")
+                && text.contains("by name: a, b; --by-position"),
+            "{text}"
+        );
+    }
+    let by_position = |file: &str| {
+        let words = ["--initial-model", "csv.json", "--by-position"];
+        let words = [&STILL[..], &words, &["--scale", "standard"]].concat();
+        weights(dir, file, &words).0
+    };
+    assert_close(&by_position("x.svm"), &csv, "as features 1 and 2");
+    assert_close(
+        &by_position("turned.csv"),
+        &[csv[0], csv[1], 0.0],
+        "also of a table",
+    );
+    let alone = ubauc(dir, &["train", "x.svm", "--by-position"]);
+    assert!(wrong_usage(&alone).contains("--initial-model"));
 }
 
 #[test]

@@ -6,8 +6,10 @@
 //! the compiler then names; `docs/add-an-algorithm.md` has an example.
 
 mod batch;
+mod learner;
 mod named;
 mod online;
+mod rival_learner;
 mod spec;
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +25,9 @@ use crate::solver::oam::Update;
 use online::OamBy;
 
 pub use crate::solver::ol_ubauc::passes::Start;
-pub use online::Passing;
+pub use crate::solver::passes::Passing;
+pub use learner::Learner;
+pub use rival_learner::RivalLearner;
 pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
 
 /// An algorithm by name.

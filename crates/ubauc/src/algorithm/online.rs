@@ -9,37 +9,8 @@ use crate::objective::univariate::l_tilde_min;
 use crate::solver::oam::{self, Update};
 use crate::solver::ol_ubauc::passes::{self as ol_passes, PassesInputs};
 use crate::solver::ol_ubauc::{OlUbaucParams, eta0};
-use crate::solver::passes::{self, Online, OnlineInputs, PassPoint, Run};
+use crate::solver::passes::{self, Online, OnlineInputs, PassPoint, Passing, Run};
 use crate::solver::{opauc, solam};
-
-/// An online learner between its passes.
-pub trait Passing {
-    /// One step on every example.
-    fn pass(&mut self) -> Result<()>;
-    /// What it minimises, at the weights that would be saved now.
-    fn objective(&self) -> Result<f64>;
-}
-
-impl<L: Online> Passing for Run<'_, L> {
-    fn pass(&mut self) -> Result<()> {
-        Run::pass(self);
-        Ok(())
-    }
-
-    fn objective(&self) -> Result<f64> {
-        Run::objective(self)
-    }
-}
-
-impl Passing for ol_passes::Run<'_> {
-    fn pass(&mut self) -> Result<()> {
-        ol_passes::Run::pass(self)
-    }
-
-    fn objective(&self) -> Result<f64> {
-        ol_passes::Run::objective(self)
-    }
-}
 
 /// A spec of a learner that the common pass loop drives.
 pub(super) trait Learns {

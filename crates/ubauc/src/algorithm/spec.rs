@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::Algorithm;
-use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
 use crate::objective::ubauc::{ClassWeight, LeastSquares};
@@ -15,6 +14,7 @@ use crate::solver::opauc::{OpaucParams, default_tau};
 use crate::solver::passes::Passes;
 use crate::solver::solam::SolamParams;
 use crate::solver::svm_or::SvmOrParams;
+use crate::{Error, Result};
 
 /// What to learn by, every number known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,31 @@ pub struct BaUbauc {
     pub solver: Solver,
     /// Of the features.
     pub scale: Scale,
+}
+
+impl BaUbauc {
+    fn check(&self) -> Result<()> {
+        self.params.check()?;
+        match self.solver {
+            Solver::Newton => Ok(()),
+            #[cfg(feature = "bcd")]
+            Solver::Bcd { .. } if self.params.softness > 0.0 => Err(Error::Parameter {
+                name: "softness",
+                value: self.params.softness.to_string(),
+                must: "0 for block descent, which is the paper's for the hinge",
+            }),
+            #[cfg(feature = "bcd")]
+            Solver::Bcd { .. } if self.params.class_weight != ClassWeight::None => {
+                Err(Error::Parameter {
+                    name: "class weight",
+                    value: self.params.class_weight.name().to_string(),
+                    must: "none for block descent, which is the paper's",
+                })
+            }
+            #[cfg(feature = "bcd")]
+            Solver::Bcd { .. } => Ok(()),
+        }
+    }
 }
 
 /// Passes of an online learner.
@@ -193,7 +218,7 @@ impl Default for Opauc {
 
 impl Opauc {
     /// For d features.
-    pub(super) fn params(&self, d: usize) -> OpaucParams {
+    pub fn params(&self, d: usize) -> OpaucParams {
         OpaucParams {
             eta: self.eta,
             lambda: self.lambda,
@@ -240,7 +265,8 @@ impl Default for Oam {
 }
 
 impl Oam {
-    pub(super) fn params(&self, update: Update) -> OamParams {
+    /// By one of its two updates.
+    pub fn params(&self, update: Update) -> OamParams {
         OamParams {
             c: self.c,
             buffer: self.buffer,
@@ -377,7 +403,7 @@ impl Spec {
     /// Refuses the first parameter that has no meaning, by name.
     pub fn check(&self) -> Result<()> {
         match self {
-            Spec::BaUbauc(spec) => spec.params.check()?,
+            Spec::BaUbauc(spec) => spec.check()?,
             Spec::OlUbauc(spec) => spec.params.check()?,
             Spec::Solam(spec) => spec.params.check()?,
             Spec::Opauc(spec) => spec.params(0).check()?,

@@ -263,6 +263,15 @@ impl Generator {
     }
 }
 
+/// Whether these random numbers repeat themselves only after all 2¹²⁸ states: the increment is odd, as every seed makes it.
+/// Of others, which only a forged state has, a deviate might never come.
+pub(crate) fn has_full_period(random: &Pcg64) -> bool {
+    let state_and_increment: Option<(u128, u128)> = postcard::to_stdvec(random)
+        .ok()
+        .and_then(|bytes| postcard::from_bytes(&bytes).ok());
+    state_and_increment.is_some_and(|(_, increment)| increment % 2 == 1)
+}
+
 /// Random numbers, the same on every machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Deviates {
@@ -277,6 +286,11 @@ impl Deviates {
             rng: Pcg64::seed_from_u64(seed),
             spare: None,
         }
+    }
+
+    /// Whether a seed can have led to it.
+    pub(crate) fn is_sound(&self) -> bool {
+        has_full_period(&self.rng) && self.spare.is_none_or(f64::is_finite)
     }
 
     /// Uniform on the multiples of 2⁻⁵³ in [0, 1).
@@ -414,6 +428,28 @@ fn upper_quantile(q: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With an increment of 0 the state 0 stays what it is, and the polar method would look for a deviate without end.
+    #[test]
+    fn random_numbers_that_repeat_themselves_are_no_state() {
+        let forged = |state: u128, increment: u128| -> Pcg64 {
+            let bytes = postcard::to_stdvec(&(state, increment)).unwrap();
+            postcard::from_bytes(&bytes).unwrap()
+        };
+        let mut stuck = forged(0, 0);
+        assert_eq!([stuck.next_u64(), stuck.next_u64()], [0, 0]);
+        for (state, increment) in [(0, 0), (1, 2), (u128::MAX, u128::MAX - 1)] {
+            assert!(!has_full_period(&forged(state, increment)));
+        }
+        assert!(has_full_period(&forged(0, 1)));
+        for seed in 0..100 {
+            let mut deviates = Deviates::new(seed);
+            deviates.normal();
+            assert!(deviates.is_sound());
+            deviates.spare = Some(f64::NAN);
+            assert!(!deviates.is_sound());
+        }
+    }
 
     fn params(density: f64, dim: u32, auc: f64) -> GenerateParams {
         GenerateParams {

@@ -39,6 +39,16 @@ impl Kept {
         }
     }
 
+    /// Whether it is a row of this many columns.
+    fn is_sound(&self, cols: usize) -> bool {
+        let ascending = self.indices.is_sorted_by(|a, b| a < b);
+        let within = (self.indices.last()).is_none_or(|&last| (last as usize) < cols);
+        match self.sparse {
+            true => self.indices.len() == self.values.len() && ascending && within,
+            false => self.indices.is_empty() && self.values.len() <= cols,
+        }
+    }
+
     fn set(&mut self, x: Row<'_>, norm_sq: f64) {
         let (sparse, indices, values): (bool, &[u32], &[f64]) = match x {
             Row::Dense(values) => (false, &[], values),
@@ -65,7 +75,7 @@ impl Reservoir {
 
     /// The next row of the stream. `random` is asked only when all places are taken.
     pub(crate) fn offer(&mut self, x: Row<'_>, norm_sq: f64, random: &mut Pcg64) {
-        self.seen += 1;
+        self.seen = self.seen.saturating_add(1);
         if self.kept.len() < self.size {
             let mut kept = Kept::default();
             kept.set(x, norm_sq);
@@ -79,6 +89,14 @@ impl Reservoir {
         {
             kept.set(x, norm_sq);
         }
+    }
+
+    /// Whether it can be a sample of this size, of rows of this many columns.
+    pub(crate) fn is_sound(&self, size: usize, cols: usize) -> bool {
+        let all_places = size as u64;
+        self.size == size
+            && self.kept.len() as u64 == self.seen.min(all_places)
+            && self.kept.iter().all(|kept| kept.is_sound(cols))
     }
 
     /// The sample.

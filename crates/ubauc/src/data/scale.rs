@@ -86,7 +86,34 @@ impl Range {
     }
 }
 
+/// Rows may differ by this share of their length, and count as of one length.
+const SAME_LENGTH: f64 = 1e-3;
+
+/// Whether the Euclidean length of all rows that are not empty is the same.
+fn of_one_length(rows: &Rows) -> bool {
+    let lengths = (0..rows.len()).map(|i| {
+        let squares = rows.row(i).entries().map(|(_, x)| x * x);
+        squares.sum::<f64>().sqrt()
+    });
+    let mut lengths = lengths.filter(|length| *length > 0.0);
+    let Some(first) = lengths.next() else {
+        return false;
+    };
+    lengths.all(|length| (length - first).abs() <= SAME_LENGTH * first)
+}
+
 impl Scale {
+    /// What suits rows of which nothing else is known: standard deviations of dense ones; sparse ones, whose rare features
+    /// have small deviations and would be blown up, by their largest values, unless someone has made all rows of one length
+    /// already.
+    pub fn suited(rows: &Rows) -> Scale {
+        match rows {
+            Rows::Dense(_) => Scale::Standard,
+            Rows::Csr(_) if of_one_length(rows) => Scale::None,
+            Rows::Csr(_) => Scale::MaxAbs,
+        }
+    }
+
     /// As it is typed and written to files.
     pub fn name(self) -> &'static str {
         match self {

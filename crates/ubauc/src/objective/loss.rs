@@ -58,7 +58,9 @@ impl Loss {
     pub fn value(self, t: f64) -> f64 {
         match self {
             Loss::Hinge => t.max(0.0),
-            Loss::Soft { softness } => t.max(0.0) + softness * (-(t / softness).abs()).exp().ln_1p(),
+            Loss::Soft { softness } => {
+                t.max(0.0) + softness * (-(t / softness).abs()).exp().ln_1p()
+            }
         }
     }
 
@@ -98,7 +100,11 @@ impl Loss {
 #[inline]
 fn logistic(t: f64) -> f64 {
     let e = (-t.abs()).exp();
-    if t > 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+    if t > 0.0 {
+        1.0 / (1.0 + e)
+    } else {
+        e / (1.0 + e)
+    }
 }
 
 #[cfg(test)]

@@ -7,18 +7,10 @@
 
 use crate::data::rows::{Row, Rows, dot};
 
-/// Which features of sparse rows are centred.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Columns {
-    /// Those that every row stores: rows can be read in place.
-    Full,
-    /// Those that at least half of the rows store: rows are copied, and at most twice as many entries stored.
-    Half,
-}
-
-/// The weighted mean of every feature that is centred, and 0 for the others: all of dense rows, of sparse rows those
-/// that `columns` names. None where nothing is centred.
-pub(super) fn means(rows: &Rows, weights: Option<&[f64]>, columns: Columns) -> Option<Vec<f64>> {
+/// The weighted mean of every feature that is centred where rows are copied, and 0 for the others: all of dense rows, of
+/// sparse rows those that at least half of the rows store, so that at most twice as many entries are stored. None where
+/// nothing is centred.
+pub(super) fn means(rows: &Rows, weights: Option<&[f64]>) -> Option<Vec<f64>> {
     let (n, d) = (rows.len(), rows.cols());
     let (mut sums, mut stored, mut total) = (vec![0.0; d], vec![0_usize; d], 0.0);
     for i in 0..n {
@@ -29,10 +21,7 @@ pub(super) fn means(rows: &Rows, weights: Option<&[f64]>, columns: Columns) -> O
             stored[j] += 1;
         });
     }
-    let least = match columns {
-        Columns::Full => n,
-        Columns::Half => n.div_ceil(2),
-    };
+    let least = n.div_ceil(2);
     // A sum that is no number has no mean to take off.
     let mean = |(sum, stored): (f64, usize)| {
         let mean = sum / total;

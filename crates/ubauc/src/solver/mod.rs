@@ -14,6 +14,7 @@ mod ordered;
 pub mod passes;
 pub mod shards;
 pub mod solam;
+pub(crate) mod stream;
 pub mod svm_or;
 mod threshold;
 mod weights;

@@ -50,6 +50,8 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 use super::passes::{Online, Scored};
+use super::stream::{Streaming, reserve};
+use crate::data::generate::has_full_period;
 use crate::data::reservoir::Reservoir;
 use crate::data::rows::Row;
 use crate::objective::pairwise;
@@ -115,8 +117,10 @@ pub struct Oam {
     buffers: [Reservoir; 2],
     random: Pcg64,
     /// x_t written out; 0 between steps.
+    #[serde(skip)]
     x: Vec<f64>,
     /// Places of the x' with ℓ > 0.
+    #[serde(skip)]
     active: Vec<usize>,
 }
 
@@ -139,14 +143,13 @@ impl Iterate {
         }
     }
 
-    fn weights(&self) -> Vec<f64> {
+    fn weight(&self, j: usize) -> f64 {
         match &self.late {
             Some(late) if self.before > 0 => {
                 let share = 1.0 / self.before as f64;
-                let mean = self.w.iter().zip(late).map(|(w, r)| w - share * r);
-                mean.collect()
+                self.w[j] - share * late[j]
             }
-            _ => self.w.clone(),
+            _ => self.w[j],
         }
     }
 }
@@ -179,6 +182,10 @@ impl Oam {
             x: vec![0.0; d],
             active: Vec::new(),
         })
+    }
+
+    pub(crate) fn update(&self) -> Update {
+        self.params.update
     }
 
     fn write_out(&mut self, row: Row<'_>, keep: f64) {
@@ -245,15 +252,42 @@ impl Online for Oam {
             Update::Gradient => self.gradient(at),
         }
         self.write_out(x, 0.0);
-        self.iterate.before += 1;
+        self.iterate.before = self.iterate.before.saturating_add(1);
     }
 
     fn weights(&self) -> Vec<f64> {
-        self.iterate.weights()
+        (0..self.iterate.w.len()).map(|j| self.weight(j)).collect()
     }
 
     /// The mean of ℓ over all pairs; not a number where the scores are none.
     fn objective(&self, at: &Scored<'_>) -> f64 {
         pairwise::hinge(at.scores, at.positive).unwrap_or(f64::NAN)
+    }
+}
+
+impl Streaming for Oam {
+    fn grow(&mut self, cols: usize) -> Result<()> {
+        let Iterate { w, late, .. } = &mut self.iterate;
+        let vectors = [Some(w), late.as_mut(), Some(&mut self.x)];
+        let mut vectors: Vec<_> = vectors.into_iter().flatten().collect();
+        for vector in &mut vectors {
+            reserve(vector, cols)?;
+        }
+        vectors.into_iter().for_each(|v| v.resize(cols, 0.0));
+        Ok(())
+    }
+
+    fn weight(&self, j: usize) -> f64 {
+        self.iterate.weight(j)
+    }
+
+    fn is_sound(&self, cols: usize) -> bool {
+        let Iterate { w, late, .. } = &self.iterate;
+        self.params.check().is_ok()
+            && w.len() == cols
+            && late.is_some() == self.params.average
+            && late.as_ref().is_none_or(|late| late.len() == cols)
+            && (self.buffers.iter()).all(|buffer| buffer.is_sound(self.params.buffer, cols))
+            && has_full_period(&self.random)
     }
 }

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::rows::Row;
 use crate::objective::pairwise;
 use crate::solver::passes::{Online, Scored};
+use crate::solver::stream::Streaming;
 use crate::{Error, Result};
 use full::Full;
 use low_rank::LowRank;
@@ -106,33 +107,48 @@ impl Opauc {
     pub fn new(d: usize, params: &OpaucParams) -> Result<Opauc> {
         params.check()?;
         let (eta, lambda) = (params.eta, params.lambda);
-        let refuse = |tau: &str, must| {
-            Err(Error::Parameter {
-                name: "tau",
-                value: format!("{tau} with {d} features"),
-                must,
-            })
-        };
+        check_size(d, params.tau)?;
         let form = match params.tau {
-            None if d.saturating_mul(d) > MOST / 2 => {
-                return refuse(
-                    "none",
-                    "given: two full covariances would need more than 2 GiB",
-                );
-            }
             None => Form::Full(Full::new(d, eta, lambda)),
-            Some(tau) => {
-                let m = low_rank::columns(tau);
-                if d.saturating_add(m).saturating_mul(m) > MOST {
-                    return refuse(
-                        &tau.to_string(),
-                        "smaller: the sketches would need more than 2 GiB",
-                    );
-                }
-                Form::LowRank(LowRank::new(d, tau, eta, lambda, params.seed))
-            }
+            Some(tau) => Form::LowRank(LowRank::new(d, tau, eta, lambda, params.seed)),
         };
         Ok(Opauc { lambda, form })
+    }
+
+    /// τ; none of full covariances.
+    pub(crate) fn tau(&self) -> Option<usize> {
+        match &self.form {
+            Form::Full(_) => None,
+            Form::LowRank(low_rank) => Some(low_rank.tau()),
+        }
+    }
+}
+
+/// Refuses what would need more than 2 GiB.
+fn check_size(d: usize, tau: Option<usize>) -> Result<()> {
+    let refuse = |tau: &str, must| {
+        Err(Error::Parameter {
+            name: "tau",
+            value: format!("{tau} with {d} features"),
+            must,
+        })
+    };
+    match tau {
+        None if d.saturating_mul(d) > MOST / 2 => refuse(
+            "none",
+            "given: two full covariances would need more than 2 GiB",
+        ),
+        None => Ok(()),
+        Some(tau) => {
+            let m = low_rank::columns(tau);
+            match d.saturating_add(m).saturating_mul(m) > MOST {
+                true => refuse(
+                    &tau.to_string(),
+                    "smaller: the sketches would need more than 2 GiB",
+                ),
+                false => Ok(()),
+            }
+        }
     }
 }
 
@@ -154,6 +170,41 @@ impl Online for Opauc {
     fn objective(&self, at: &Scored<'_>) -> f64 {
         let square = pairwise::square(at.scores, at.positive).unwrap_or(f64::NAN);
         0.5 * (square + self.lambda * at.norm_sq)
+    }
+}
+
+impl Streaming for Opauc {
+    fn grow(&mut self, cols: usize) -> Result<()> {
+        check_size(cols, self.tau())?;
+        match &mut self.form {
+            Form::Full(full) => full.grow(cols),
+            Form::LowRank(low_rank) => low_rank.grow(cols),
+        }
+    }
+
+    fn weight(&self, j: usize) -> f64 {
+        match &self.form {
+            Form::Full(full) => full.weights()[j],
+            Form::LowRank(low_rank) => low_rank.weight(j),
+        }
+    }
+
+    fn is_sound(&self, cols: usize) -> bool {
+        let [eta, lambda] = match &self.form {
+            Form::Full(full) => full.steps(),
+            Form::LowRank(low_rank) => low_rank.steps(),
+        };
+        let params = OpaucParams {
+            eta,
+            lambda,
+            ..OpaucParams::default()
+        };
+        params.check().is_ok()
+            && lambda == self.lambda
+            && match &self.form {
+                Form::Full(full) => full.is_sound(cols),
+                Form::LowRank(low_rank) => low_rank.is_sound(cols),
+            }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Passes of an online learner over a data set in memory, the rows in a new random order each time (`ordered.rs`).
+//! Passes over a data set in memory, the rows in a new random order each time (`ordered.rs`): the loop of every online
+//! learner, and those learners that need no more than [`Online`]. ol-UBAUC prepares its steps (`ol_ubauc/passes.rs`).
 //!
 //! After each pass the learner's objective and AUC of the weights that would be saved are looked at; the passes end when
 //! the objective has changed by less than the tolerance, relatively. That is the stop rule of the paper's Table 3 (1e-7).
@@ -140,47 +141,97 @@ pub fn fit(
 ) -> Result<Fit> {
     passes.check()?;
     let mut run = Run::new(data, given.divisors, learner, passes.shuffle)?;
-    let mut trace: Vec<PassPoint> = Vec::new();
-    loop {
-        run.pass();
-        let evaluation = run.evaluate()?;
-        let point = PassPoint {
-            pass: run.passes,
-            objective: evaluation.objective,
-            auc: auc(&evaluation.scores, data.positive())?.auc,
-        };
-        let still = still(&trace, &point, passes);
-        trace.push(point);
-        if let Some(progress) = given.progress {
-            progress(&point);
-        }
-        if still || run.passes == passes.passes {
-            let mut weights = evaluation.weights;
-            for (j, w) in weights.iter_mut().enumerate() {
-                *w /= given.divisors.map_or(1.0, |divisors| divisors[j]);
-            }
-            if weights.iter().any(|w| !w.is_finite()) {
-                let what = "weights of features this small are not finite; scale the features";
-                return Err(Error::Numerical { what });
-            }
-            return Ok(Fit {
-                weights,
-                objective: evaluation.objective,
-                passes: run.passes,
-                stop: if still { Stop::Still } else { Stop::MaxPasses },
-                trace,
-                scores: evaluation.scores,
-            });
-        }
+    let Ended { at, stop, trace } = make_passes(&mut run, passes, given.progress)?;
+    let weights = at.raw_weights(given.divisors);
+    if weights.iter().any(|w| !w.is_finite()) {
+        let what = "weights of features this small are not finite; scale the features";
+        return Err(Error::Numerical { what });
+    }
+    Ok(Fit {
+        weights,
+        objective: at.objective,
+        passes: trace.len(),
+        stop,
+        trace,
+        scores: at.scores,
+    })
+}
+
+/// A learner between its passes.
+pub trait Passing {
+    /// One step on every example.
+    fn pass(&mut self) -> Result<()>;
+
+    /// What is found at the weights that would be saved now.
+    fn evaluate(&self) -> Result<Evaluation>;
+
+    /// What is minimised, at these weights.
+    fn objective(&self) -> Result<f64> {
+        self.evaluate().map(|at| at.objective)
+    }
+
+    /// AUC of scores of the examples.
+    fn auc(&self, scores: &[f64]) -> Result<f64>;
+}
+
+/// What is found at some weights.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// Of the divided features.
+    pub weights: Vec<f64>,
+    /// w·x of every example.
+    pub scores: Vec<f64>,
+    /// What is minimised.
+    pub objective: f64,
+}
+
+impl Evaluation {
+    /// The weights for raw features.
+    pub(super) fn raw_weights(&self, divisors: Option<&[f64]>) -> Vec<f64> {
+        let divisor = |j: usize| divisors.map_or(1.0, |divisors| divisors[j]);
+        let weights = self.weights.iter().enumerate();
+        weights.map(|(j, w)| w / divisor(j)).collect()
     }
 }
 
-/// Whether this pass has changed less than the tolerance.
-pub(super) fn still(trace: &[PassPoint], point: &PassPoint, passes: &Passes) -> bool {
-    let change = trace
-        .last()
-        .map(|last| (last.objective - point.objective).abs());
-    change.is_some_and(|change| change < passes.tolerance * point.objective.abs())
+/// Where and why passes ended.
+pub(super) struct Ended {
+    pub(super) at: Evaluation,
+    pub(super) stop: Stop,
+    /// Every pass.
+    pub(super) trace: Vec<PassPoint>,
+}
+
+/// The loop.
+pub(super) fn make_passes(
+    run: &mut impl Passing,
+    passes: &Passes,
+    progress: Option<&(dyn Fn(&PassPoint) + Sync)>,
+) -> Result<Ended> {
+    let mut trace: Vec<PassPoint> = Vec::new();
+    loop {
+        run.pass()?;
+        let at = run.evaluate()?;
+        let point = PassPoint {
+            pass: trace.len() + 1,
+            objective: at.objective,
+            auc: run.auc(&at.scores)?,
+        };
+        let before = trace.last().map(|last| last.objective);
+        let change = before.map(|before| (before - point.objective).abs());
+        let is_still = change.is_some_and(|c| c < passes.tolerance * point.objective.abs());
+        trace.push(point);
+        if let Some(progress) = progress {
+            progress(&point);
+        }
+        if is_still || trace.len() == passes.passes {
+            let stop = match is_still {
+                true => Stop::Still,
+                false => Stop::MaxPasses,
+            };
+            return Ok(Ended { at, stop, trace });
+        }
+    }
 }
 
 /// The rows, made ready, and the learner.
@@ -188,15 +239,6 @@ pub struct Run<'a, L> {
     data: &'a Dataset,
     rows: Ordered<'a>,
     learner: L,
-    passes: usize,
-}
-
-/// What is found at the weights that would be saved.
-struct Evaluation {
-    /// Of the divided features.
-    weights: Vec<f64>,
-    scores: Vec<f64>,
-    objective: f64,
 }
 
 impl<'a, L: Online> Run<'a, L> {
@@ -216,24 +258,19 @@ impl<'a, L: Online> Run<'a, L> {
             data,
             rows: Ordered::new(data.rows(), transform, shuffle, |_| true)?,
             learner,
-            passes: 0,
         })
     }
+}
 
-    /// One step on every example.
-    pub fn pass(&mut self) {
+impl<L: Online> Passing for Run<'_, L> {
+    fn pass(&mut self) -> Result<()> {
         self.rows.shuffle();
         let positive = self.data.positive();
         for &k in self.rows.order() {
             let row = self.rows.row(k);
             self.learner.learn(row, positive[self.rows.place(k)]);
         }
-        self.passes += 1;
-    }
-
-    /// What the learner minimises, at the weights that would be saved now.
-    pub fn objective(&self) -> Result<f64> {
-        self.evaluate().map(|evaluation| evaluation.objective)
+        Ok(())
     }
 
     fn evaluate(&self) -> Result<Evaluation> {
@@ -253,5 +290,9 @@ impl<'a, L: Online> Run<'a, L> {
             scores,
             objective,
         })
+    }
+
+    fn auc(&self, scores: &[f64]) -> Result<f64> {
+        auc(scores, self.data.positive()).map(|found| found.auc)
     }
 }

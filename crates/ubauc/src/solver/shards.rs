@@ -43,18 +43,6 @@ pub struct Weighting {
     pub intercept: bool,
 }
 
-impl Weighting {
-    /// The paper's: nothing weighted.
-    #[cfg(test)]
-    pub(crate) fn plain(intercept: bool) -> Weighting {
-        Weighting {
-            class_weight: ClassWeight::None,
-            least_squares: LeastSquares::Plain,
-            intercept,
-        }
-    }
-}
-
 /// Where the shards are.
 pub trait Source: Send {
     /// The answers of all shards, added up in the order of the shards.

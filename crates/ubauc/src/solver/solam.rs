@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::rows::{Row, Rows};
 use crate::objective::pairwise;
 use crate::solver::passes::{Online, Scored};
+use crate::solver::stream::{Streaming, reserve};
 use crate::solver::weights::Weights;
 use crate::{Error, Result};
 
@@ -139,17 +140,6 @@ impl Solam {
         })
     }
 
-    /// For rows up to κ from now on: of a stream nobody knows the longest. Refuses what [`Solam::new`] would.
-    pub fn widen(&mut self, kappa: f64) -> Result<()> {
-        let bound = self.radius * kappa;
-        if !(kappa >= 0.0 && bound.is_finite()) {
-            let what = "the rows are too long for a number; scale the features";
-            return Err(Error::Numerical { what });
-        }
-        self.bound = self.bound.max(bound);
-        Ok(())
-    }
-
     /// w ← w + kx, onto the ball; `score` is w·x.
     #[inline]
     fn step(&mut self, k: f64, score: f64, x: Row<'_>) {
@@ -176,8 +166,8 @@ impl Solam {
 
 impl Online for Solam {
     fn learn(&mut self, x: Row<'_>, positive: bool) {
-        self.steps += 1;
-        self.positives += u64::from(positive);
+        self.steps = self.steps.saturating_add(1);
+        self.positives = self.positives.saturating_add(u64::from(positive));
         let p = self.positives as f64 / self.steps as f64;
         let gamma = self.zeta / (self.steps as f64).sqrt();
         let Scalars { a, b, alpha } = self.now;
@@ -205,15 +195,51 @@ impl Online for Solam {
     }
 
     fn weights(&self) -> Vec<f64> {
-        let count = self.weights.pairs.len();
-        let mean = |j| self.weights.sum_at(j) / self.gammas;
-        if self.steps == 0 {
-            return vec![0.0; count];
-        }
-        (0..count).map(mean).collect()
+        (0..self.weights.pairs.len())
+            .map(|j| self.weight(j))
+            .collect()
     }
 
     fn objective(&self, at: &Scored<'_>) -> f64 {
         pairwise::square(at.scores, at.positive).unwrap_or(f64::NAN)
+    }
+}
+
+impl Streaming for Solam {
+    fn grow(&mut self, cols: usize) -> Result<()> {
+        let pairs = &mut self.weights.pairs;
+        reserve(pairs, cols)?;
+        pairs.resize(cols, [0.0; 2]);
+        Ok(())
+    }
+
+    fn weight(&self, j: usize) -> f64 {
+        match self.steps {
+            0 => 0.0,
+            _ => self.weights.sum_at(j) / self.gammas,
+        }
+    }
+
+    /// κ, of which nobody knows the largest before the stream ends. Refuses what [`Solam::new`] would.
+    fn widen(&mut self, norm: f64) -> Result<()> {
+        let bound = self.radius * norm;
+        if !(norm >= 0.0 && bound.is_finite()) {
+            let what = "the rows are too long for a number; scale the features";
+            return Err(Error::Numerical { what });
+        }
+        self.bound = self.bound.max(bound);
+        Ok(())
+    }
+
+    fn is_sound(&self, cols: usize) -> bool {
+        let params = SolamParams {
+            zeta: self.zeta,
+            radius: self.radius,
+        };
+        params.check().is_ok()
+            && self.weights.pairs.len() == cols
+            && self.bound >= 0.0
+            && self.bound.is_finite()
+            && self.positives <= self.steps
     }
 }

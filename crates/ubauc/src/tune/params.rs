@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::FINE;
 use crate::data::scale::Scale;
 use crate::metrics::Criterion;
 use crate::objective::ubauc::{ClassWeight, LeastSquares};
@@ -53,7 +54,11 @@ impl Setting {
     }
 
     /// The paper's hinge with these β, plain and balanced least squares.
-    pub fn hinges(betas: &[f64], kinds: &[LeastSquares], class_weight: ClassWeight) -> Vec<Setting> {
+    pub fn hinges(
+        betas: &[f64],
+        kinds: &[LeastSquares],
+        class_weight: ClassWeight,
+    ) -> Vec<Setting> {
         let setting = |&least_squares: &LeastSquares, &beta: &f64| Setting {
             beta,
             softness: 0.0,
@@ -72,7 +77,7 @@ pub struct TuneParams {
     pub settings: Vec<Setting>,
     /// γ to try.
     pub gammas: Vec<f64>,
-    /// Try γ beyond these where the choice is at an end of them.
+    /// Try γ beyond these where the choice is at an end of them, and those half way to its neighbours.
     pub extend: bool,
     /// Leave out on later folds what is clearly behind on the first ones.
     pub race: bool,
@@ -97,11 +102,11 @@ pub struct TuneParams {
 }
 
 impl Default for TuneParams {
-    /// Six settings along eight γ, 5 folds.
+    /// Six settings along five γ, 5 folds.
     fn default() -> Self {
         TuneParams {
             settings: Setting::defaults(),
-            gammas: vec![1e-1, 3e-2, 1e-2, 2e-3, 5e-4, 1e-4, 3e-5, 1e-5],
+            gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
             extend: true,
             race: true,
             criterion: Criterion::Auc,
@@ -168,6 +173,14 @@ impl TuneParams {
             intercept: self.intercept || setting.beta == 0.0,
             tolerance: self.tolerance,
             ..Default::default()
+        }
+    }
+
+    /// The same for the final word.
+    pub(super) fn closely(&self, setting: &Setting, gamma: f64) -> BaUbaucParams {
+        BaUbaucParams {
+            tolerance: self.tolerance.min(FINE),
+            ..self.batch(setting, gamma)
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Rounds of fits: all settings on the first folds, those that are not clearly behind on the others.
+//! Rounds of fits: all settings on the first fold, those that are not clearly behind there on the second, and those that
+//! are not clearly behind on both on the others.
 //!
 //! The standard error of an AUC A on a fold with m positives and n negatives is about (Hanley & McNeil 1982)
 //!
@@ -11,13 +12,11 @@
 
 use rayon::prelude::*;
 
-use super::Search;
 use super::collapse::Ties;
-use super::judge::{Judged, Lane, Training};
+use super::judge::{Judged, Lane};
+use super::{Folds, Search};
 use crate::Result;
 
-/// Folds on which everything is tried.
-const FIRST: u32 = 2;
 /// No smaller margin than this: a difference that nobody minds.
 const LEAST_MARGIN: f64 = 3e-4;
 /// Steps by which a path of γ is made longer, at most.
@@ -44,33 +43,42 @@ impl Entry {
     }
 
     pub(super) fn collapsed(&self) -> bool {
-        self.folds.iter().flatten().any(|f| f.ties == Ties::Collapse)
+        self.folds
+            .iter()
+            .flatten()
+            .any(|f| f.ties == Ties::Collapse)
     }
 
     /// The mean over the first folds, if it was tried on all of these.
     fn mean(&self, folds: usize) -> Option<f64> {
-        let values: Option<Vec<f64>> = self.folds[..folds].iter().map(|f| f.map(|f| f.value)).collect();
+        let values: Option<Vec<f64>> = self.folds[..folds]
+            .iter()
+            .map(|f| f.map(|f| f.value))
+            .collect();
         values.map(|values| values.iter().sum::<f64>() / folds as f64)
     }
 }
 
-impl Search<'_> {
+impl<F: Folds> Search<'_, F> {
     /// Everything that was tried.
     pub(super) fn race(&self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         let gammas = falling(&self.params.gammas);
         let all: Vec<Vec<f64>> = self.settings.iter().map(|_| gammas.clone()).collect();
-        let first = match self.params.race {
-            true => FIRST.min(self.params.folds),
-            false => self.params.folds,
-        };
-        self.round(&mut entries, &all, 0..first)?;
-        if first < self.params.folds {
-            let left = self.left(&entries, first as usize);
-            self.round(&mut entries, &left, first..self.params.folds)?;
+        let k = self.params.folds;
+        match self.params.race {
+            false => self.round(&mut entries, &all, 0..k)?,
+            true => {
+                self.round(&mut entries, &all, 0..1)?;
+                for (done, next) in [(1, 1..2), (2, 2..k)] {
+                    let left = self.left(&entries, done);
+                    self.round(&mut entries, &left, next)?;
+                }
+            }
         }
         if self.params.extend {
             self.extend(&mut entries)?;
+            self.refine(&mut entries)?;
         }
         let key = |entry: &Entry| (entry.setting, -entry.gamma);
         entries.sort_by(|a, b| {
@@ -94,19 +102,10 @@ impl Search<'_> {
             .collect();
         let fits: usize = lanes.iter().flatten().map(|(_, gammas)| gammas.len()).sum();
         self.plan(fits * folds.len(), 0);
-        let trainings: Vec<Training> = folds
-            .clone()
-            .into_par_iter()
-            .map(|fold| self.training(Some(fold), false))
-            .collect::<Result<_>>()?;
-        let margin = self.margin(0.8, 1);
         let found: Vec<Vec<(usize, f64, Judged)>> = tasks
             .par_iter()
             .with_max_len(1)
-            .map(|(fold, lane)| {
-                let training = &trainings[(fold - folds.start) as usize];
-                self.walk(training, lane, margin)
-            })
+            .map(|(fold, lane)| self.walk(*fold, lane))
             .collect::<Result<_>>()?;
         let k = self.params.folds as usize;
         for ((fold, _), found) in tasks.iter().zip(found) {
@@ -158,15 +157,13 @@ impl Search<'_> {
     }
 
     /// By what a mean over some folds must be behind to be clearly behind, where the best is A.
-    fn margin(&self, best: f64, folds: usize) -> f64 {
-        let positive = self.data.positive();
-        let kept = &self.parts.kept;
-        let pos = kept.iter().filter(|&&i| positive[i]).count() as f64;
+    pub(super) fn margin(&self, best: f64, folds: usize) -> f64 {
         let k = f64::from(self.params.folds);
-        let (m, n) = (pos / k, (kept.len() as f64 - pos) / k);
+        let (m, n) = (self.sizes.n_pos as f64 / k, self.sizes.n_neg as f64 / k);
         let a = best.clamp(0.5, 1.0);
         let (q1, q2) = (a / (2.0 - a), 2.0 * a * a / (1.0 + a));
-        let variance = (a * (1.0 - a) + (m - 1.0) * (q1 - a * a) + (n - 1.0) * (q2 - a * a)) / (m * n);
+        let variance =
+            (a * (1.0 - a) + (m - 1.0) * (q1 - a * a) + (n - 1.0) * (q2 - a * a)) / (m * n);
         (0.5 * (variance.max(0.0) / folds as f64).sqrt()).max(LEAST_MARGIN)
     }
 
@@ -188,10 +185,26 @@ impl Search<'_> {
             if mine < best - margin && !self.settings[setting].is_logistic() {
                 return Vec::new();
             }
-            let near = means.iter().filter(|m| m.0 == setting && m.2 >= mine - margin);
+            let near = means
+                .iter()
+                .filter(|m| m.0 == setting && m.2 >= mine - margin);
             falling(&near.map(|m| m.1).collect::<Vec<f64>>())
         };
         (0..self.settings.len()).map(left).collect()
+    }
+
+    /// The γ half way from the choice to its neighbours.
+    fn refine(&self, entries: &mut Vec<Entry>) -> Result<()> {
+        let Ok(chosen) = self.choose(entries) else {
+            return Ok(());
+        };
+        let Entry { setting, gamma, .. } = entries[chosen];
+        let of_setting = entries.iter().filter(|e| e.setting == setting);
+        let path = falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>());
+        let near = path.windows(2).filter(|pair| pair.contains(&gamma));
+        let mut gammas = vec![Vec::new(); self.settings.len()];
+        gammas[setting] = near.map(|pair| (pair[0] * pair[1]).sqrt()).collect();
+        self.round(entries, &gammas, 0..self.params.folds)
     }
 
     /// Longer paths of γ, as long as the choice is at an end of its path.

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{GridPoint, Search};
-use crate::Result;
+use super::GridPoint;
+use super::folds::LocalFolds;
 use crate::metrics::{Auc, PairedTest, auc, clustered_auc, clustered_compare, compare};
+use crate::{Error, Result};
 
 /// A difference of this p-value is not put down to chance.
 pub const SIGNIFICANT: f64 = 0.05;
@@ -29,35 +30,37 @@ impl Verdict {
     }
 }
 
-impl Search<'_> {
-    pub(super) fn verdict(&self, chosen: &GridPoint, logistic: &GridPoint) -> Result<Verdict> {
-        let is_logistic = chosen.setting.is_logistic();
-        let same = is_logistic && chosen.gamma == logistic.gamma;
-        self.plan(if same { 1 } else { 2 }, 0);
-        let ours = self.held_out_scores(chosen)?;
-        let theirs = match same {
-            true => ours.clone(),
-            false => self.held_out_scores(logistic)?,
-        };
-        let of = &self.parts.held_out;
-        let positive: Vec<bool> = of.iter().map(|&i| self.data.positive()[i]).collect();
-        let groups: Option<Vec<u32>> = self
-            .inputs
-            .groups
-            .map(|groups| of.iter().map(|&i| groups[i]).collect());
-        Ok(match groups {
-            None => Verdict {
-                ours: auc(&ours, &positive)?,
-                logistic: auc(&theirs, &positive)?,
-                test: compare(&ours, &theirs, &positive)?,
-                is_logistic,
-            },
-            Some(groups) => Verdict {
-                ours: clustered_auc(&ours, &positive, &groups)?,
-                logistic: clustered_auc(&theirs, &positive, &groups)?,
-                test: clustered_compare(&ours, &theirs, &positive, &groups)?,
-                is_logistic,
-            },
-        })
-    }
+/// Both fitted on all that is not held out.
+pub(super) fn verdict(
+    folds: &LocalFolds<'_>,
+    chosen: &GridPoint,
+    logistic: &GridPoint,
+) -> Result<Verdict> {
+    let is_logistic = chosen.setting.is_logistic();
+    let training = folds.training(None)?;
+    let scores = |point: &GridPoint| {
+        let params = folds.params().closely(&point.setting, point.gamma);
+        let fitted = folds.path_of(&training, params.weighting())?.fit(&params)?;
+        Ok::<_, Error>(training.scores_of(&fitted))
+    };
+    let ours = scores(chosen)?;
+    let theirs = match is_logistic && chosen.gamma == logistic.gamma {
+        true => ours.clone(),
+        false => scores(logistic)?,
+    };
+    let (positive, groups) = folds.held_out();
+    Ok(match groups {
+        None => Verdict {
+            ours: auc(&ours, &positive)?,
+            logistic: auc(&theirs, &positive)?,
+            test: compare(&ours, &theirs, &positive)?,
+            is_logistic,
+        },
+        Some(groups) => Verdict {
+            ours: clustered_auc(&ours, &positive, &groups)?,
+            logistic: clustered_auc(&theirs, &positive, &groups)?,
+            test: clustered_compare(&ours, &theirs, &positive, &groups)?,
+            is_logistic,
+        },
+    })
 }

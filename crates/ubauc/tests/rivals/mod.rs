@@ -4,5 +4,6 @@ mod data; // small and real
 mod oam;
 mod opauc;
 mod solam;
+mod stream;
 mod svm;
 mod svm_or; // the hinge of all pairs

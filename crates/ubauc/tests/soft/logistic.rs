@@ -1,5 +1,6 @@
 //! β = 0, κ = 1: logistic regression, its intercept −λ.
 
+use ubauc::Error;
 use ubauc::algorithm::{self, Algorithm, FitInputs, Logistic, Spec, Stop};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
@@ -227,16 +228,20 @@ fn singular_and_extreme_rows_end_well() {
     assert!((found.objective - entropy).abs() < 1e-9, "{found:?}");
     assert_eq!(found.stop, ubauc::solver::ba_ubauc::Stop::Unproved);
 
-    let huge = logistic(vec![vec![1e300], vec![-1e300]], vec![true, false], 1e-4);
-    let data = dense(&huge.problem.rows, &huge.problem.positive);
-    if let Ok(found) = fit(&data, &huge.given(), &huge.params(1e-6)) {
-        assert!(found.objective.is_finite() && found.weights[0].is_finite());
-    }
-    let given = BatchInputs {
-        divisors: Some(&[1e300]),
-        ..huge.given()
+    let of = |x: f64| logistic(vec![vec![x], vec![-x]], vec![true, false], 1e-4);
+    let one = of(1.0).fit(1e-6);
+    let by = |x: f64, divisors: Option<&[f64]>| {
+        let data = dense(&[vec![x], vec![-x]], &[true, false]);
+        let given = BatchInputs {
+            divisors,
+            ..BatchInputs::default()
+        };
+        fit(&data, &given, &of(x).params(1e-6))
     };
-    let scaled = fit(&data, &given, &huge.params(1e-6)).unwrap();
-    let one = logistic(vec![vec![1.0], vec![-1.0]], vec![true, false], 1e-4).fit(1e-6);
+    let scaled = by(1e150, Some(&[1e150])).unwrap();
     assert!((scaled.objective - one.objective).abs() < 1e-12);
+    // Squares that are no numbers.
+    for found in [by(1e300, None), by(1e300, Some(&[1e300]))] {
+        assert!(matches!(found, Err(Error::Numerical { .. })), "{found:?}");
+    }
 }

@@ -222,4 +222,3 @@ fn check_start(start: Option<&[f64]>, cols: usize) -> Result<()> {
     }
     Ok(())
 }
-

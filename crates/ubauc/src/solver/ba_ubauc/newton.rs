@@ -11,9 +11,9 @@
 //! X and one with Xᵀ a round. Where rows are remote and the matrix of the active ones is too much to move, conjugate
 //! gradients with H₀ as preconditioner: d numbers a round.
 
-use super::rounding::Rounding;
 use super::BaUbaucParams;
 use super::exact::Status;
+use super::rounding::Rounding;
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
 use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients};

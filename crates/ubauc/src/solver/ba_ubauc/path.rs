@@ -20,6 +20,8 @@ pub struct Path<'a> {
     route: Route,
     moments: Option<Moments>,
     warm: Option<Warm>,
+    /// Soft fits stop by an estimate of their gap.
+    by_estimate: bool,
 }
 
 /// What the last fit left.
@@ -75,7 +77,15 @@ impl<'a> Path<'a> {
             weighting,
             moments: None,
             warm: None,
+            by_estimate: false,
         })
+    }
+
+    /// Soft fits stop by an estimate of their gap from here on, −½ ∇·p of the last Newton step p, which is less work where
+    /// γ is small: for fits that are only compared.
+    pub fn stop_by_estimate(mut self) -> Path<'a> {
+        self.by_estimate = true;
+        self
     }
 
     /// Examples with a weight above 0.
@@ -169,7 +179,11 @@ impl<'a> Path<'a> {
             self.moments = Some(shards.moments(params.intercept)?);
         }
         let moments = self.moments.as_ref().filter(|_| needs_factor);
-        let solver = soft::Solver::new(shards, params, warm, moments)?;
+        let bound = match self.by_estimate {
+            true => soft::Bound::None,
+            false => soft::Bound::new(shards, params, moments)?,
+        };
+        let solver = soft::Solver::new(shards, params, warm, bound);
         let (fit, warm) = solver.run(progress)?;
         self.warm = Some(Warm::Soft(warm));
         Ok(fit)

@@ -73,13 +73,37 @@ impl WarmStart {
 }
 
 /// How ½ ∇ᵀH₀⁻¹∇ is bounded.
-enum Bound {
+pub(super) enum Bound {
     /// By NγI.
     Ridge(Rounding),
     /// By a factor of H₀: γ = 0.
     Factor(System),
-    /// Not at all.
+    /// Not at all: a step that promises less than what is asked for is the last one.
     None,
+}
+
+impl Bound {
+    /// The best there is; `moments` where γ = 0 and there are some.
+    pub(super) fn new(
+        shards: &mut Shards<'_>,
+        params: &BaUbaucParams,
+        moments: Option<&Moments>,
+    ) -> Result<Bound> {
+        Ok(match moments {
+            _ if params.gamma > 0.0 => {
+                let diagonal = shards.square_diagonal(1.0)?;
+                let rounding = Rounding::new(diagonal.into_iter(), shards.rows);
+                Bound::Ridge(rounding.of_ridge(shards.total.sum() * params.gamma))
+            }
+            Some(moments) => match System::new(shards, params, Some(moments)) {
+                Ok(system) => Bound::Factor(system),
+                // No ridge makes a factor of it: nothing but zeros.
+                Err(Error::Numerical { .. }) => Bound::None,
+                Err(error) => return Err(error),
+            },
+            None => Bound::None,
+        })
+    }
 }
 
 pub(super) struct Solver<'s, 'a> {
@@ -114,28 +138,14 @@ impl<'s, 'a> Solver<'s, 'a> {
         shards: &'s mut Shards<'a>,
         params: &BaUbaucParams,
         warm: Option<WarmStart>,
-        moments: Option<&Moments>,
-    ) -> Result<Self> {
+        bound: Bound,
+    ) -> Self {
         let n = shards.total.sum();
-        let bound = match moments {
-            _ if params.gamma > 0.0 => {
-                let diagonal = shards.square_diagonal(1.0)?;
-                let rounding = Rounding::new(diagonal.into_iter(), shards.rows);
-                Bound::Ridge(rounding.of_ridge(n * params.gamma))
-            }
-            Some(moments) => match System::new(shards, params, Some(moments)) {
-                Ok(system) => Bound::Factor(system),
-                // No ridge makes a factor of it: nothing but zeros.
-                Err(Error::Numerical { .. }) => Bound::None,
-                Err(error) => return Err(error),
-            },
-            None => Bound::None,
-        };
         // With all scores 0 the best λ is where both sides are equally heavy.
         let at_zero = params.softness * (shards.total.neg / shards.total.pos).ln();
         let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
         shards.set_weights(&start.w);
-        Ok(Solver {
+        Solver {
             newton: Newton::new(shards),
             shards,
             params: *params,
@@ -147,7 +157,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             dual: f64::NEG_INFINITY,
             best: (f64::INFINITY, WarmStart::of(Vec::new(), 0.0)),
             trace: Vec::new(),
-        })
+        }
     }
 
     pub(super) fn run(mut self, progress: Option<Progress<'_>>) -> Result<(Fit, WarmStart)> {
@@ -189,6 +199,9 @@ impl<'s, 'a> Solver<'s, 'a> {
                 break Stop::Stalled;
             }
             newton += 1;
+            if !proves && self.promised <= enough {
+                break Stop::Unproved;
+            }
         };
         self.finish(stop, newton)
     }

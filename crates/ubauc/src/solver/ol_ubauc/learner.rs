@@ -9,11 +9,9 @@ use super::scale::{RunningScale, Sizes};
 use super::step::Example;
 use crate::data::rows::Row;
 use crate::objective::ubauc::{ClassWeights, LeastSquares, Objective};
+use crate::solver::stream::raw_score;
 use crate::solver::weights::Weights;
 use crate::{Error, Result};
-
-/// A product is cut at this size, so that a sum of them is a number.
-const LARGEST_TERM: f64 = 1e290;
 
 /// ol-UBAUC on a stream. The module's head tells what it minimises.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -171,17 +169,7 @@ impl Learner {
     /// that are no numbers, which are cut.
     #[cold]
     fn raw_score(&self, row: Row<'_>) -> f64 {
-        let b = self.intercept();
-        let terms = || {
-            let entries = row.entries().filter(|&(j, x)| x != 0.0 && j < self.cols());
-            entries.map(|(j, x)| self.weight(j) * x)
-        };
-        let score = terms().fold(0.0, |sum, term| sum + term) + b;
-        if score.is_finite() {
-            return score;
-        }
-        let cut = |term: f64| term.clamp(-LARGEST_TERM, LARGEST_TERM);
-        terms().map(cut).sum::<f64>() + b
+        raw_score(row, self.cols(), self.intercept(), |j| self.weight(j))
     }
 
     /// Learns from an example, and answers its score before that. New features join; an example of weight 0 is scored

@@ -15,10 +15,10 @@ use crate::data::rows::{Rows, dot};
 use crate::metrics::{auc, weighted_auc};
 use crate::objective::loss::Loss;
 use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
-use crate::solver::centred::{Columns, means, offset};
+use crate::solver::centred::{means, offset};
 use crate::solver::inputs::{check_row_inputs, refuse_one_class};
 use crate::solver::ordered::Affine;
-use crate::solver::passes::still;
+use crate::solver::passes::{Ended, Evaluation, Passing, make_passes};
 use crate::solver::threshold::{TIED, threshold};
 use crate::{Error, Result};
 
@@ -83,25 +83,8 @@ pub fn fit(
 ) -> Result<Fit> {
     passes.check()?;
     let mut run = Run::new(data, given, params, passes.shuffle)?;
-    let mut trace: Vec<PassPoint> = Vec::new();
-    loop {
-        run.pass()?;
-        let evaluation = run.evaluate()?;
-        let point = PassPoint {
-            pass: run.passes,
-            objective: evaluation.objective,
-            auc: run.auc(&evaluation.scores)?,
-        };
-        let still = still(&trace, &point, passes);
-        trace.push(point);
-        if let Some(progress) = given.progress {
-            progress(&point);
-        }
-        if still || run.passes == passes.passes {
-            let stop = if still { Stop::Still } else { Stop::MaxPasses };
-            return Ok(run.finish(evaluation, trace, stop));
-        }
-    }
+    let ended = make_passes(&mut run, passes, given.progress)?;
+    Ok(run.finish(ended))
 }
 
 /// The rows, made ready, and where the learner stands.
@@ -115,15 +98,6 @@ pub struct Run<'a> {
     totals: ClassWeights,
     iterate: Iterate,
     passes: usize,
-}
-
-/// What is found at the weights that would be saved.
-struct Evaluation {
-    /// Of the divided features.
-    weights: Vec<f64>,
-    scores: Vec<f64>,
-    lambda: [f64; 2],
-    objective: f64,
 }
 
 impl<'a> Run<'a> {
@@ -156,8 +130,47 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// One step on every example of a weight above 0.
-    pub fn pass(&mut self) -> Result<()> {
+    /// The interval of best λ, of rows less their mean.
+    fn lambda(&self, scores: &[f64]) -> [f64; 2] {
+        let ones;
+        let sample = match self.given.weights {
+            Some(weights) => weights,
+            None => {
+                ones = vec![1.0; scores.len()];
+                &ones
+            }
+        };
+        threshold(scores, sample, self.totals.pos)
+    }
+
+    fn finish(self, Ended { at, stop, trace }: Ended) -> Fit {
+        let weights = at.raw_weights(self.given.divisors);
+        let lambda = self.lambda(&at.scores);
+        // Back from the rows less their mean.
+        let offset = offset(self.shift.as_deref(), &weights);
+        let middle = 0.5 * (lambda[0] + lambda[1]);
+        let counts = |i: usize| self.given.weights.is_none_or(|weights| weights[i] > 0.0);
+        let scores = at.scores.iter().enumerate();
+        let tied = scores
+            .filter(|&(i, z)| (z - middle).abs() <= TIED && counts(i))
+            .count();
+        Fit {
+            weights,
+            intercept: self.iterate.mean_intercept() - offset,
+            lambda: lambda.map(|lambda| lambda + offset),
+            objective: at.objective,
+            tied,
+            passes: trace.len(),
+            stop,
+            trace,
+            scores: at.scores.into_iter().map(|z| z + offset).collect(),
+        }
+    }
+}
+
+impl Passing for Run<'_> {
+    /// Examples of weight 0 are left out.
+    fn pass(&mut self) -> Result<()> {
         self.rows.shuffle();
         let after = self.params.average;
         let averaging = after.is_some_and(|after| self.passes as u64 >= after);
@@ -178,25 +191,13 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// P at the weights that would be saved now, with the best λ.
-    pub fn objective(&self) -> Result<f64> {
-        self.evaluate().map(|evaluation| evaluation.objective)
-    }
-
+    /// P with the best λ.
     fn evaluate(&self) -> Result<Evaluation> {
         let weights: Vec<f64> = (0..self.rows.cols())
             .map(|j| self.iterate.weight(j))
             .collect();
         let scores = self.rows.scores(&weights);
-        let ones;
-        let sample = match self.given.weights {
-            Some(weights) => weights,
-            None => {
-                ones = vec![1.0; scores.len()];
-                &ones
-            }
-        };
-        let lambda = threshold(&scores, sample, self.totals.pos);
+        let lambda = self.lambda(&scores);
         let middle = 0.5 * (lambda[0] + lambda[1]);
         let chunk = Chunk {
             scores: &scores,
@@ -215,7 +216,6 @@ impl<'a> Run<'a> {
         Ok(Evaluation {
             weights,
             scores,
-            lambda,
             objective,
         })
     }
@@ -227,32 +227,6 @@ impl<'a> Run<'a> {
             None => auc(scores, positive).map(|found| found.auc),
         }
     }
-
-    fn finish(self, evaluation: Evaluation, trace: Vec<PassPoint>, stop: Stop) -> Fit {
-        let mut weights = evaluation.weights;
-        for (j, w) in weights.iter_mut().enumerate() {
-            *w /= self.given.divisors.map_or(1.0, |divisors| divisors[j]);
-        }
-        // Back from the rows less their mean.
-        let offset = offset(self.shift.as_deref(), &weights);
-        let middle = 0.5 * (evaluation.lambda[0] + evaluation.lambda[1]);
-        let counts = |i: usize| self.given.weights.is_none_or(|weights| weights[i] > 0.0);
-        let scores = evaluation.scores.iter().enumerate();
-        let tied = scores
-            .filter(|&(i, z)| (z - middle).abs() <= TIED && counts(i))
-            .count();
-        Fit {
-            weights,
-            intercept: self.iterate.mean_intercept() - offset,
-            lambda: evaluation.lambda.map(|lambda| lambda + offset),
-            objective: evaluation.objective,
-            tied,
-            passes: self.passes,
-            stop,
-            trace,
-            scores: evaluation.scores.into_iter().map(|z| z + offset).collect(),
-        }
-    }
 }
 
 /// The means that are taken off the features, where there is an intercept to take them up.
@@ -261,9 +235,7 @@ pub(super) fn shift(
     weights: Option<&[f64]>,
     params: &OlUbaucParams,
 ) -> Option<Vec<f64>> {
-    params
-        .intercept
-        .then(|| means(rows, weights, Columns::Half))?
+    params.intercept.then(|| means(rows, weights))?
 }
 
 /// Σ s_i by class.

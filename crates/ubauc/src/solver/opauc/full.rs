@@ -17,7 +17,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::sign;
+use crate::Result;
 use crate::data::rows::{Row, add_to, dot};
+use crate::solver::stream::reserve;
 
 /// Moments of a class, about o.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,7 +53,9 @@ pub(super) struct Full {
     /// An example has come.
     begun: bool,
     /// Room for z and for Sw.
+    #[serde(skip)]
     z: Vec<f64>,
+    #[serde(skip)]
     product: Vec<f64>,
 }
 
@@ -72,6 +76,50 @@ impl Full {
 
     pub(super) fn weights(&self) -> &[f64] {
         &self.w
+    }
+
+    /// η and λ.
+    pub(super) fn steps(&self) -> [f64; 2] {
+        [self.eta, self.lambda]
+    }
+
+    /// Room for d features; a step costs as much.
+    pub(super) fn grow(&mut self, d: usize) -> Result<()> {
+        let old = self.w.len();
+        for Moments { sum, squares, .. } in &mut self.classes {
+            reserve(squares, d * d)?;
+            reserve(sum, d)?;
+        }
+        for vector in [&mut self.w, &mut self.z, &mut self.product] {
+            reserve(vector, d)?;
+        }
+        if let Some(origin) = &mut self.origin {
+            reserve(origin, d)?;
+            origin.resize(d, 0.0);
+        }
+        for Moments { sum, squares, .. } in &mut self.classes {
+            sum.resize(d, 0.0);
+            squares.resize(d * d, 0.0);
+            if d > old {
+                // From the last row on, none is written over before it has moved.
+                for i in (1..old).rev() {
+                    squares.copy_within(i * old..(i + 1) * old, i * d);
+                    squares[i * old..((i + 1) * old).min(i * d)].fill(0.0);
+                }
+            }
+        }
+        for vector in [&mut self.w, &mut self.z, &mut self.product] {
+            vector.resize(d, 0.0);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_sound(&self, d: usize) -> bool {
+        let fits =
+            |class: &Moments| class.sum.len() == d && Some(class.squares.len()) == d.checked_mul(d);
+        self.w.len() == d
+            && self.classes.iter().all(fits)
+            && (self.origin.as_ref()).is_none_or(|origin| origin.len() == d && self.begun)
     }
 
     pub(super) fn learn(&mut self, x: Row<'_>, positive: bool) {

@@ -32,8 +32,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::sign;
+use crate::Result;
 use crate::data::generate::Deviates;
 use crate::data::rows::{Row, add_to, dot};
+use crate::solver::stream::reserve;
 
 /// |k_v| stays within 1/FOLD and FOLD.
 const FOLD: f64 = 1024.0;
@@ -43,6 +45,15 @@ const ANEW: usize = 1024;
 /// How many columns B has.
 pub(super) fn columns(tau: usize) -> usize {
     tau.saturating_mul(2).saturating_add(3)
+}
+
+/// B's columns of Z and that of m, of the negatives and of the positives.
+fn places(tau: usize) -> [(Range<usize>, usize); 2] {
+    let last = columns(tau);
+    [
+        (tau.saturating_add(3)..last, tau.saturating_add(2)),
+        (0..tau, tau),
+    ]
 }
 
 /// What is kept of a class besides B's columns.
@@ -73,8 +84,11 @@ pub(super) struct LowRank {
     /// Steps since w was folded into v.
     age: usize,
     /// Room for p and later h, for u, and for q.
+    #[serde(skip)]
     p: Vec<f64>,
+    #[serde(skip)]
     u: Vec<f64>,
+    #[serde(skip)]
     q: Vec<f64>,
 }
 
@@ -82,7 +96,7 @@ impl LowRank {
     /// The caller has seen that d(2τ + 3) numbers are not too many.
     pub(super) fn new(d: usize, tau: usize, eta: f64, lambda: f64, seed: u64) -> LowRank {
         let columns = columns(tau);
-        let class = |z: Range<usize>, m| Class {
+        let class = |(z, m)| Class {
             n: 0.0,
             rho: vec![0.0; tau],
             z,
@@ -97,7 +111,7 @@ impl LowRank {
             basis: vec![0.0; d * columns],
             k,
             gram: vec![0.0; columns * columns],
-            classes: [class(tau + 3..columns, tau + 2), class(0..tau, tau)],
+            classes: places(tau).map(class),
             random: Deviates::new(seed),
             age: 0,
             p: vec![0.0; columns],
@@ -112,6 +126,45 @@ impl LowRank {
         rows.map(|row| dot(row, &self.k)).collect()
     }
 
+    /// (Bk)_j.
+    pub(super) fn weight(&self, j: usize) -> f64 {
+        let columns = self.k.len();
+        dot(&self.basis[j * columns..(j + 1) * columns], &self.k)
+    }
+
+    pub(super) fn tau(&self) -> usize {
+        self.tau
+    }
+
+    /// η and λ.
+    pub(super) fn steps(&self) -> [f64; 2] {
+        [self.eta, self.lambda]
+    }
+
+    /// Room for d features, of which d(2τ + 3) numbers are not too many.
+    pub(super) fn grow(&mut self, d: usize) -> Result<()> {
+        let columns = self.k.len();
+        reserve(&mut self.basis, d * columns)?;
+        self.basis.resize(d * columns, 0.0);
+        self.p.resize(columns, 0.0);
+        self.u.resize(columns, 0.0);
+        self.q.resize(self.tau, 0.0);
+        Ok(())
+    }
+
+    pub(super) fn is_sound(&self, d: usize) -> bool {
+        let columns = columns(self.tau);
+        let fits = |(class, (z, m)): (&Class, (Range<usize>, usize))| {
+            class.rho.len() == self.tau && class.z == z && class.m == m
+        };
+        self.tau > 0
+            && self.k.len() == columns
+            && Some(self.gram.len()) == columns.checked_mul(columns)
+            && Some(self.basis.len()) == d.checked_mul(columns)
+            && self.classes.iter().zip(places(self.tau)).all(fits)
+            && self.random.is_sound()
+    }
+
     pub(super) fn learn(&mut self, x: Row<'_>, positive: bool) {
         let v = self.tau + 1;
         if self.k[v].is_nan() {
@@ -123,7 +176,7 @@ impl LowRank {
         if self.age >= ANEW.max(d) || !(1.0 / FOLD..=FOLD).contains(&self.k[v].abs()) {
             self.fold();
         }
-        self.age += 1;
+        self.age = self.age.saturating_add(1);
         let touched = self.joining(positive, along);
         self.join(x, norm_sq, touched, positive);
     }

@@ -243,11 +243,7 @@ impl Query {
             Q::Gram(_) => d * (d + 1) / 2,
             Q::Balance { slope, lambdas, .. } => lambdas.len() * if *slope { 4 } else { 3 },
             Q::Candidates => 4 + d,
-            Q::Residuals(_)
-            | Q::Spread(_)
-            | Q::Along(_)
-            | Q::Soft { .. }
-            | Q::SoftAlong(_) => 3,
+            Q::Residuals(_) | Q::Spread(_) | Q::Along(_) | Q::Soft { .. } | Q::SoftAlong(_) => 3,
             Q::SoftMultipliers => 5,
             Q::ActiveProduct(_) => d + 1,
             Q::Product(_) => d + 2,

@@ -19,10 +19,10 @@ mod soft;
 use std::ops::Range;
 
 use super::message::{Query, Round};
-pub(super) use soft::BlockSums;
 use crate::Result;
 use crate::data::rows::{Row, Rows};
 use crate::solver::centred::{Centred, CentredRow};
+pub(super) use soft::BlockSums;
 
 /// Some of the rows, with the solver's numbers for each.
 #[derive(Debug, Clone)]

@@ -169,10 +169,17 @@ impl Shards<'_> {
     /// Some columns of it, of a sample of the rows: lower triangle.
     pub(crate) fn soft_block(&mut self, matrix: &SoftMatrix, block: &Block) -> Result<Vec<f64>> {
         let b = block.len(self.cols);
-        let divisors = self.divisors.as_deref().map(|divisors| match block.columns.len() {
-            0 => divisors.to_vec(),
-            _ => block.columns.iter().map(|&j| divisors[j as usize]).collect(),
-        });
+        let divisors = self
+            .divisors
+            .as_deref()
+            .map(|divisors| match block.columns.len() {
+                0 => divisors.to_vec(),
+                _ => block
+                    .columns
+                    .iter()
+                    .map(|&j| divisors[j as usize])
+                    .collect(),
+            });
         let answer = self.sum_one(Query::BlockGram(block.clone()))?;
         let (weights, rest) = answer.split_at(2);
         let (of_squares, rest) = rest.split_at(b);

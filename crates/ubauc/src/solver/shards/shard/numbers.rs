@@ -126,7 +126,10 @@ impl Shard {
 
 /// Sums of M terms a row, each of three numbers of that row, in lanes: vectors to the compiler.
 #[inline]
-pub(super) fn sums<const M: usize>(rows: [&[f64]; 3], term: impl Fn(f64, f64, f64) -> [f64; M]) -> [f64; M] {
+pub(super) fn sums<const M: usize>(
+    rows: [&[f64]; 3],
+    term: impl Fn(f64, f64, f64) -> [f64; M],
+) -> [f64; M] {
     const LANES: usize = 8;
     let mut lanes = [[0.0; LANES]; M];
     let [a, b, c] = rows.map(|row| row.chunks_exact(LANES));
