@@ -50,6 +50,8 @@ mod parts;
 mod race;
 mod verdict;
 
+use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -219,6 +221,8 @@ struct Search<'a, F> {
     started: Instant,
     done: AtomicUsize,
     planned: AtomicUsize,
+    /// Weights of raw features found on the first fold, by setting and the bits of γ.
+    starts: Mutex<HashMap<(usize, u64), Vec<f64>>>,
 }
 
 impl<'a, F: Folds> Search<'a, F> {
@@ -245,6 +249,7 @@ impl<'a, F: Folds> Search<'a, F> {
             started: Instant::now(),
             done: AtomicUsize::new(0),
             planned: AtomicUsize::new(0),
+            starts: Mutex::new(HashMap::new()),
         }
     }
 

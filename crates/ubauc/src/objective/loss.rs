@@ -84,12 +84,13 @@ impl Loss {
                 curvature: 0.0,
             },
             Loss::Soft { softness } => {
-                let e = (-(t / softness).abs()).exp();
-                let small = e / (1.0 + e);
+                let e = exp_of_negative(-(t / softness).abs());
+                let large = 1.0 / (1.0 + e);
+                let small = e * large;
                 AtMargin {
-                    value: t.max(0.0) + softness * e.ln_1p(),
-                    multiplier: if t > 0.0 { 1.0 / (1.0 + e) } else { small },
-                    curvature: small / ((1.0 + e) * softness),
+                    value: t.max(0.0) + softness * ln_1p_of_share(e),
+                    multiplier: if t > 0.0 { large } else { small },
+                    curvature: small * large / softness,
                 }
             }
         }
@@ -99,12 +100,68 @@ impl Loss {
 /// 1/(1 + e^{−t}), without overflow.
 #[inline]
 fn logistic(t: f64) -> f64 {
-    let e = (-t.abs()).exp();
-    if t > 0.0 {
-        1.0 / (1.0 + e)
-    } else {
-        e / (1.0 + e)
+    let e = exp_of_negative(-t.abs());
+    let large = 1.0 / (1.0 + e);
+    if t > 0.0 { large } else { e * large }
+}
+
+/// e^x for x ≤ 0, to about an ulp, without a branch, so that loops over it become vectors; the same bits on every
+/// machine. With k = round(x/ln 2) and r = x − k ln 2, |r| ≤ ln 2/2, it is 2^k Σ r^n/n!. Below −708, where it would no longer
+/// be a normal number, x counts as −708.
+#[inline]
+fn exp_of_negative(x: f64) -> f64 {
+    const LOG2_E: f64 = std::f64::consts::LOG2_E;
+    // ln 2 in two parts, the first with so many zeros at its end that its multiples are exact.
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    // 1.5·2^52: adding it rounds to a whole number, which then stands in the lowest bits.
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    let x = x.max(-708.0);
+    let shifted = x * LOG2_E + SHIFT;
+    let k = shifted - SHIFT;
+    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    let mut sum = EXP_TERMS[0];
+    for term in &EXP_TERMS[1..] {
+        sum = sum * r + term;
     }
+    let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
+    sum * power
+}
+
+/// 1/n! for n from 13 down to 0.
+const EXP_TERMS: [f64; 14] = [
+    1.0 / 6_227_020_800.0,
+    1.0 / 479_001_600.0,
+    1.0 / 39_916_800.0,
+    1.0 / 3_628_800.0,
+    1.0 / 362_880.0,
+    1.0 / 40_320.0,
+    1.0 / 5_040.0,
+    1.0 / 720.0,
+    1.0 / 120.0,
+    1.0 / 24.0,
+    1.0 / 6.0,
+    0.5,
+    1.0,
+    1.0,
+];
+
+/// ln(1 + e) for e in [0, 1], likewise: with s = e/(2 + e), or (e − 1)/(e + 3) and ln 2 to add where 1 + e > √2, it is
+/// 2 Σ s^(2n + 1)/(2n + 1), |s| ≤ 0.172.
+#[inline]
+fn ln_1p_of_share(e: f64) -> f64 {
+    let is_large = e > std::f64::consts::SQRT_2 - 1.0;
+    let (above, below, add) = match is_large {
+        true => (e - 1.0, e + 3.0, std::f64::consts::LN_2),
+        false => (e, e + 2.0, 0.0),
+    };
+    let s = above / below;
+    let square = s * s;
+    let mut sum = 1.0 / 23.0;
+    for odd in [21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
+        sum = sum * square + 1.0 / odd;
+    }
+    add + 2.0 * s * (sum * square + 1.0)
 }
 
 #[cfg(test)]
@@ -141,6 +198,29 @@ mod tests {
             prop_assert!((slope - at.multiplier).abs() < 1e-6);
             prop_assert!((curvature - at.curvature).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    fn exponentials_and_logarithms_are_those_of_the_library() {
+        for k in 0..=70_000 {
+            let x = -f64::from(k) * 0.01;
+            let (got, expected) = (exp_of_negative(x), x.exp());
+            assert!(
+                (got - expected).abs() <= 4e-16 * expected,
+                "exp({x}): {got} {expected}"
+            );
+            let e = f64::from(k) / 70_000.0;
+            let (got, expected) = (ln_1p_of_share(e), e.ln_1p());
+            assert!(
+                (got - expected).abs() <= 6e-16 * expected,
+                "ln(1 + {e}): {got} {expected}"
+            );
+        }
+        for e in [0.0, 1e-300, 1e-20, 1e-8] {
+            assert!((ln_1p_of_share(e) - e.ln_1p()).abs() <= 4e-16 * e);
+        }
+        assert_eq!(exp_of_negative(0.0), 1.0);
+        assert!(exp_of_negative(f64::NEG_INFINITY) < 1e-300);
     }
 
     #[test]

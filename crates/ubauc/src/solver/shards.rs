@@ -89,6 +89,8 @@ pub(crate) struct Shards<'a> {
     residual: f64,
     /// XᵀV1, raw, once it is known.
     square_sum: Option<Vec<f64>>,
+    /// z is known: weights were set.
+    is_scored: bool,
 }
 
 /// R(λ) = Σ u⁺_i and what goes with it.
@@ -159,6 +161,7 @@ impl<'a> Shards<'a> {
             active: 0,
             residual: 0.0,
             square_sum: None,
+            is_scored: false,
         })
     }
 
@@ -298,8 +301,14 @@ impl<'a> Shards<'a> {
             .collect()
     }
 
+    /// Whether weights were ever set; before, all z are 0.
+    pub(crate) fn is_scored(&self) -> bool {
+        self.is_scored
+    }
+
     /// z = Xw.
     pub(crate) fn set_weights(&mut self, w: &[f64]) {
+        self.is_scored = true;
         let w = self.raw(w);
         self.enqueue(Command::SetWeights(w));
     }
@@ -317,6 +326,7 @@ impl<'a> Shards<'a> {
 
     /// z ← z + t dz.
     pub(crate) fn advance(&mut self, t: f64) {
+        self.is_scored = true;
         self.enqueue(Command::Advance(t));
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Judged {
 /// Settings that share what is prepared of the rows, each with the γ to try, falling.
 pub(super) type Lane = Vec<(usize, Vec<f64>)>;
 
+/// With more features than this the weights of the first fold are not kept for the others.
+const MAX_KEPT: usize = 1_000_000;
 /// A path of γ ends where the criterion has twice been this many margins below its best.
 const HOPELESS: f64 = 4.0;
 
@@ -31,11 +33,7 @@ fn gave_up(fit: &Fit) -> bool {
 
 impl<F: Folds> Search<'_, F> {
     /// Every point of a lane on one fold: setting, γ, and how it did. Fewer where time runs out or a path is hopeless.
-    pub(super) fn walk(
-        &self,
-        fold: u32,
-        lane: &Lane,
-    ) -> Result<Vec<(usize, f64, Judged)>> {
+    pub(super) fn walk(&self, fold: u32, lane: &Lane) -> Result<Vec<(usize, f64, Judged)>> {
         let mut found = Vec::new();
         let mut path: Option<Path<'_>> = None;
         for (turn, (setting, gammas)) in lane.iter().enumerate() {
@@ -57,7 +55,7 @@ impl<F: Folds> Search<'_, F> {
                     break;
                 }
                 let params = self.params.batch(&of, *gamma);
-                let judged = self.fit(fold, &mut path, &params)?;
+                let judged = self.fit((fold, *setting), &mut path, &params)?;
                 found.push((*setting, *gamma, judged));
                 best = best.max(judged.value);
                 behind = match judged.value < best - HOPELESS * self.margin(best, 1) {
@@ -75,7 +73,7 @@ impl<F: Folds> Search<'_, F> {
 
     fn fit<'t>(
         &'t self,
-        fold: u32,
+        (fold, setting): (u32, usize),
         path: &mut Option<Path<'t>>,
         params: &BaUbaucParams,
     ) -> Result<Judged> {
@@ -87,7 +85,22 @@ impl<F: Folds> Search<'_, F> {
             Some(path) => path,
             None => new()?,
         };
+        let is_soft = params.softness > 0.0;
+        let key = (setting, params.gamma.to_bits());
+        // The first fold shares most of its examples with the others.
+        let near = match self.starts.lock() {
+            Ok(starts) if is_soft && fold > 0 => starts.get(&key).cloned(),
+            _ => None,
+        };
+        if let Some(near) = near {
+            on.restart(&near)?;
+        }
         let mut fitted = on.fit(params)?;
+        if is_soft && fold == 0 && fitted.weights.len() <= MAX_KEPT {
+            if let Ok(mut starts) = self.starts.lock() {
+                starts.insert(key, fitted.weights.clone());
+            }
+        }
         if gave_up(&fitted) && params.softness == 0.0 {
             // The neighbour's multipliers can be a bad start; a fresh one has none.
             on = new()?;

@@ -7,7 +7,7 @@
 //! √( (A(1 − A) + (m − 1)(A/(2 − A) − A²) + (n − 1)(2A²/(1 + A) − A²)) / (mn) ),
 //! ```
 //!
-//! and models of the same data err together, so that half of it, over the folds so far, is a generous margin: where
+//! and models of the same data err together, so that a fifth of it, over the folds so far, is a generous margin: where
 //! examples are few, and fits cheap, nearly everything stays in the race; where they are many, little does.
 
 use rayon::prelude::*;
@@ -17,6 +17,8 @@ use super::judge::{Judged, Lane};
 use super::{Folds, Search};
 use crate::Result;
 
+/// What is left of a standard error in a difference of two models of the same data, generously.
+const PAIRED: f64 = 0.2;
 /// No smaller margin than this: a difference that nobody minds.
 const LEAST_MARGIN: f64 = 3e-4;
 /// Steps by which a path of γ is made longer, at most.
@@ -164,7 +166,7 @@ impl<F: Folds> Search<'_, F> {
         let (q1, q2) = (a / (2.0 - a), 2.0 * a * a / (1.0 + a));
         let variance =
             (a * (1.0 - a) + (m - 1.0) * (q1 - a * a) + (n - 1.0) * (q2 - a * a)) / (m * n);
-        (0.5 * (variance.max(0.0) / folds as f64).sqrt()).max(LEAST_MARGIN)
+        (PAIRED * (variance.max(0.0) / folds as f64).sqrt()).max(LEAST_MARGIN)
     }
 
     /// The γ of every setting that are still in the race after the first folds; logistic regression always is.

@@ -88,6 +88,17 @@ impl<'a> Path<'a> {
         self
     }
 
+    /// The next fit begins at these weights of raw features, whatever came before.
+    pub fn restart(&mut self, raw: &[f64]) -> Result<()> {
+        check_start(Some(raw), self.shards.cols())?;
+        let w = self.shards.scaled(raw);
+        self.warm = Some(Warm::Soft(match self.warm.take() {
+            Some(Warm::Soft(warm)) => warm.at(w),
+            Some(Warm::Exact(_)) | None => soft::WarmStart::of(w, 0.0),
+        }));
+        Ok(())
+    }
+
     /// Examples with a weight above 0.
     pub fn examples(&self) -> usize {
         self.shards.n_weighted

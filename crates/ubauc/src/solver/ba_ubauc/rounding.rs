@@ -91,10 +91,11 @@ impl Rounding {
         (inner.sqrt() + off).powi(2) + slack + of_scores
     }
 
-    /// A bound of ½ ∇ᵀH₀⁻¹∇ of the soft loss, as it was computed.
-    pub(super) fn of_forces(&self, inner: f64, forces: Forces, w: &[f64]) -> f64 {
-        let off = self.kappa.sqrt() * (self.rho * forces.all + forces.taken);
-        let of_scores = f64::EPSILON * self.reach(w) * forces.all;
+    /// A bound of ½ ∇ᵀH₀⁻¹∇ of the soft loss, as it was computed, where ∇ is summed over the rows with forces
+    /// β(z + b − y) and u on each, of this size in the norm that goes with h.
+    pub(super) fn of_forces(&self, inner: f64, forces: f64, w: &[f64]) -> f64 {
+        let off = self.kappa.sqrt() * self.rho * forces;
+        let of_scores = f64::EPSILON * self.reach(w) * forces;
         (inner.sqrt() + off).powi(2) + of_scores
     }
 
@@ -110,25 +111,6 @@ impl Rounding {
     fn reach(&self, w: &[f64]) -> f64 {
         let terms = self.sizes.iter().zip(w);
         terms.map(|(size, w)| size * w.abs()).sum()
-    }
-}
-
-/// What ∇ of the soft loss is summed of, √Σ (f_i)²/V_i of forces f_i on the rows: of Σ f_i x_ij at most √h_j times it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Forces {
-    /// β V_i (z_i + b − y_i) and u_i.
-    pub(super) all: f64,
-    /// What is taken from u.
-    pub(super) taken: f64,
-}
-
-impl Forces {
-    /// For h that is larger by the square of this.
-    pub(super) fn over(self, root: f64) -> Forces {
-        Forces {
-            all: self.all / root,
-            taken: self.taken / root,
-        }
     }
 }
 

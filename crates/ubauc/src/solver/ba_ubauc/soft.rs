@@ -23,15 +23,19 @@
 //! ```
 //!
 //! Where γ = 0 the factor of H₀ is needed, and where there is none (β = 0, or features that depend on each other) nothing
-//! is proved. If rounding leaves Σ u_i ≠ 0, the heavier side is taken to be shrunk by the share ε that it is too heavy.
-//! Fenchel's inequality then leaves κ times the divergence of Bernoulli(p(1 − ε)) from Bernoulli(p) a row, which is convex
-//! in ε, 0 at 0 and φ at 1: at most ε Σ a_i φ. And ∇ loses ε Xᵀu of that side (`rounding.rs`), which counts where λ is
-//! coarse: scores far from 0 beside κ.
+//! is proved.
+//!
+//! λ is not exact, and Σ u_i not 0, so u′ = u − δh is taken for u, δ = Σu/Σh: what u would be, to first order, δ further on.
+//! Σ u′_i = 0, and p′_i = p_i ± p_i(1 − p_i)δ/κ is in [0, 1] where |δ| ≤ κ. Fenchel's inequality then leaves κ times the
+//! divergence of Bernoulli(p′) from Bernoulli(p) a row, no more than (p′ − p)²/(p(1 − p)): together Σ h_i δ² = δ Σu. ∇ is
+//! that of u′, ∇ − δXᵀh, which is also the slope of P along a step with λ moved along. Where |δ| > κ nothing is proved but
+//! if Σu is no more than rounding: the heavier side shrunk by the share ε that it is too heavy leaves at most ε Σ a_i φ, since
+//! the divergence is convex in ε, 0 at 0 and φ/κ at 1.
 
 mod system;
 
 use super::newton::System;
-use super::rounding::{Forces, Rounding};
+use super::rounding::Rounding;
 use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
 use crate::data::rows::{add_to, dot};
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
@@ -46,8 +50,9 @@ const ROUNDING: f64 = 1e-14;
 const MAX_HALVINGS: usize = 40;
 /// λ is exact when a Newton step in it is below this share of κ …
 const LAMBDA: f64 = 1e-14;
-/// … which one more step from here on makes it, since its steps are squared each time.
-const LAMBDA_NEAR: f64 = 1e-7;
+/// … or one is at most this share of κ times the root of the tolerance: the next would be the square of it, and what is left
+/// of Σ u_i no more than a hundredth of the tolerance.
+const LAMBDA_NEAR: f64 = 0.1;
 const MAX_LAMBDA: usize = 200;
 /// The first stride in λ, times κ.
 const STRIDE: f64 = 16.0;
@@ -59,11 +64,22 @@ const PROGRESS: f64 = 1e-12;
 pub(super) struct WarmStart {
     w: Vec<f64>,
     lambda: f64,
+    /// With its preconditioner.
+    newton: Option<Newton>,
 }
 
 impl WarmStart {
     pub(super) fn of(w: Vec<f64>, lambda: f64) -> WarmStart {
-        WarmStart { w, lambda }
+        WarmStart {
+            w,
+            lambda,
+            newton: None,
+        }
+    }
+
+    /// The same from other weights.
+    pub(super) fn at(self, w: Vec<f64>) -> WarmStart {
+        WarmStart { w, ..self }
     }
 
     /// For raw features.
@@ -118,7 +134,7 @@ pub(super) struct Solver<'s, 'a> {
     promised: f64,
     /// The largest lower bound so far, and the least N·P with its w and λ.
     dual: f64,
-    best: (f64, WarmStart),
+    best: (f64, (Vec<f64>, f64)),
     trace: Vec<TracePoint>,
 }
 
@@ -143,10 +159,14 @@ impl<'s, 'a> Solver<'s, 'a> {
         let n = shards.total.sum();
         // With all scores 0 the best λ is where both sides are equally heavy.
         let at_zero = params.softness * (shards.total.neg / shards.total.pos).ln();
+        let is_warm = warm.is_some();
         let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
-        shards.set_weights(&start.w);
+        // Scores begin at 0.
+        if is_warm || shards.is_scored() {
+            shards.set_weights(&start.w);
+        }
         Solver {
-            newton: Newton::new(shards),
+            newton: start.newton.unwrap_or_else(|| Newton::new(shards)),
             shards,
             params: *params,
             bound,
@@ -155,7 +175,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: start.lambda,
             promised: f64::INFINITY,
             dual: f64::NEG_INFINITY,
-            best: (f64::INFINITY, WarmStart::of(Vec::new(), 0.0)),
+            best: (f64::INFINITY, (Vec::new(), 0.0)),
             trace: Vec::new(),
         }
     }
@@ -167,9 +187,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             Bound::Factor(system) => system.proves(&self.params),
             Bound::None => false,
         };
-        let start = self
-            .shards
-            .soft_at(0.0, self.lambda, self.params.softness)?;
+        let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
         self.balance(start)?;
         let mut newton = 0;
         let stop = loop {
@@ -210,6 +228,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     /// stride that grows: far from the rows the curvature is next to nothing, and 1 over it no step to take.
     fn balance(&mut self, mut at: SoftPoint) -> Result<()> {
         let softness = self.params.softness;
+        let near = LAMBDA_NEAR * self.params.tolerance.sqrt() * softness;
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let mut stride = STRIDE * softness.max(f64::MIN_POSITIVE);
         for _ in 0..MAX_LAMBDA {
@@ -229,14 +248,14 @@ impl<'s, 'a> Solver<'s, 'a> {
             } else if !is_enclosed && (step.is_nan() || step.abs() > stride) {
                 next = at.lambda - stride.copysign(at.slope);
                 stride *= 4.0;
-            } else if step.abs() <= LAMBDA_NEAR * softness {
+            } else if step.abs() <= near {
                 self.lambda = next;
                 return Ok(());
             }
             if next == at.lambda || step.abs() <= LAMBDA * softness {
                 break;
             }
-            at = self.shards.soft_at(0.0, next, softness)?;
+            at = self.shards.soft_slope(next, softness)?;
         }
         self.lambda = at.lambda;
         Ok(())
@@ -256,18 +275,29 @@ impl<'s, 'a> Solver<'s, 'a> {
         let ridge = self.n * gamma;
         let mut gradient = found.gradient.clone();
         add_to(ridge, &self.w, &mut gradient);
+        let unbalanced = found.up - found.down;
+        let off = match unbalanced {
+            0.0 => 0.0,
+            sum => sum / found.curvature.1,
+        };
+        let is_near = off.abs() <= softness;
+        if is_near {
+            add_to(-off, &found.curvature.0, &mut gradient);
+        }
         let square = dot(&self.w, &self.w);
         let objective = found.value + 0.5 * (beta * found.squares + ridge * square);
         if !objective.is_finite() {
             let what = "the objective is not finite; scale the features";
             return Err(Error::Numerical { what });
         }
-        let heavier = found.up.max(found.down).max(f64::MIN_POSITIVE);
-        let share = (found.up - found.down).abs() / heavier;
-        let forces = Forces {
-            all: beta * found.squares.sqrt() + found.multipliers,
-            taken: share * found.multipliers,
+        let share = unbalanced.abs() / found.up.max(found.down).max(f64::MIN_POSITIVE);
+        let rounding = f64::EPSILON * (self.shards.rows as f64).sqrt();
+        let slack = match is_near {
+            true => off * unbalanced,
+            false if share <= rounding => share * found.value,
+            false => f64::INFINITY,
         };
+        let forces = beta * found.squares.sqrt() + found.multipliers;
         let distance = match &self.bound {
             Bound::Ridge(rounding) => {
                 let inner = dot(&gradient, &gradient) / (2.0 * ridge);
@@ -275,7 +305,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
             Bound::Factor(system) if proves => {
                 let (_, inner) = system.distance(&gradient, ridge);
-                let forces = forces.over(beta.sqrt());
+                let forces = forces / beta.sqrt();
                 system.rounding().of_forces(inner, forces, &self.w)
             }
             // A convex function has its minimum where its gradient is 0.
@@ -285,7 +315,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(Status {
             gradient,
             objective,
-            distance: distance + share * found.value,
+            distance: distance + slack,
             found,
         })
     }
@@ -295,8 +325,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             self.dual = self.dual.max(point.objective - point.distance);
         }
         if point.objective < self.best.0 {
-            let here = WarmStart::of(self.w.clone(), self.lambda);
-            self.best = (point.objective, here);
+            self.best = (point.objective, (self.w.clone(), self.lambda));
         }
         let gap = relative(point.distance, point.objective);
         let trace = TracePoint {
@@ -393,11 +422,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             ..
         } = self.params;
         let converged = matches!(stop, Stop::Converged | Stop::Unproved);
-        if !converged && !self.best.1.w.is_empty() {
-            WarmStart {
-                w: self.w,
-                lambda: self.lambda,
-            } = std::mem::replace(&mut self.best.1, WarmStart::of(Vec::new(), 0.0));
+        if !converged && !self.best.1.0.is_empty() {
+            (self.w, self.lambda) = std::mem::take(&mut self.best.1);
         }
         // Scores were updated step by step, and those of rows of weight 0 not at all.
         self.shards.set_weights(&self.w);
@@ -434,6 +460,11 @@ impl<'s, 'a> Solver<'s, 'a> {
             scores,
             trace: self.trace,
         };
-        Ok((fit, WarmStart::of(self.w, self.lambda)))
+        let warm = WarmStart {
+            w: self.w,
+            lambda: self.lambda,
+            newton: Some(self.newton),
+        };
+        Ok((fit, warm))
     }
 }

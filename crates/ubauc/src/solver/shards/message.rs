@@ -109,7 +109,7 @@ impl Block {
 pub enum Query {
     /// N⁺, N⁻, rows, rows of a weight above 0, entries stored, rows that are not dense, rows of weight 1.
     Totals,
-    /// How many rows store each feature, whatever their weight.
+    /// The number of rows for each feature that all of them store, whatever their weight, and 0 for the others.
     Stored,
     /// Σ a_i x_i.
     Sum(Over),
@@ -143,8 +143,11 @@ pub enum Query {
     ActiveProduct(Vec<f64>),
     /// Σ v_i (x_i·p) x_i, Σ V_i x_i·p, and Σ_A x_i·p or, of the soft loss, Σ h_i x_i·p.
     Product(Vec<f64>),
-    /// Of the soft loss at z + t dz and λ: Σ s_i φ, its slope in λ, Σ s_i y_i φ', and its curvature Σ s_i φ''.
+    /// Of the soft loss at z + t dz and λ: Σ s_i φ (0 where `value` is not asked for), its slope in λ, Σ s_i y_i φ', and
+    /// its curvature Σ s_i φ''.
     Soft {
+        /// Whether Σ s_i φ is asked for.
+        value: bool,
         /// t.
         t: f64,
         /// λ.

@@ -144,10 +144,14 @@ impl Shard {
             Q::ActiveProduct(p) => self.active_product(rows, p, out),
             Q::Product(p) => self.product(rows, p, out),
             Q::Soft {
+                value,
                 t,
                 lambda,
                 softness,
-            } => out.extend(self.soft(*t, *lambda, *softness)),
+            } => out.extend(match value {
+                true => self.soft(*t, *lambda, *softness),
+                false => self.soft_slope(*t, *lambda, *softness),
+            }),
             Q::SoftMultipliers => out.extend(self.soft_multipliers()),
             Q::SoftGradient { beta, intercept } => {
                 self.soft_gradient(rows, *beta, *intercept, out);

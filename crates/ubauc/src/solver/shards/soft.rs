@@ -54,7 +54,17 @@ pub(crate) struct SoftMatrix {
 impl Shards<'_> {
     /// At z + t dz.
     pub(crate) fn soft_at(&mut self, t: f64, lambda: f64, softness: f64) -> Result<SoftPoint> {
+        self.soft_sums(true, t, lambda, softness)
+    }
+
+    /// At z, the slope and curvature alone.
+    pub(crate) fn soft_slope(&mut self, lambda: f64, softness: f64) -> Result<SoftPoint> {
+        self.soft_sums(false, 0.0, lambda, softness)
+    }
+
+    fn soft_sums(&mut self, value: bool, t: f64, lambda: f64, softness: f64) -> Result<SoftPoint> {
         let query = Query::Soft {
+            value,
             t,
             lambda,
             softness,

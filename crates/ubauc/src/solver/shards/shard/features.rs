@@ -21,9 +21,22 @@ impl Shard {
 
     pub(super) fn stored(&self, rows: &Rows, out: &mut Vec<f64>) {
         let counts = zeros(out, self.cols);
+        let mut full: Vec<usize> = match self.span.clone().next() {
+            Some(first) => rows.row(first).entries().map(|(j, _)| j).collect(),
+            None => Vec::new(),
+        };
         for i in self.span.clone() {
+            if full.is_empty() {
+                break;
+            }
             rows.row(i).for_each(|j, _| counts[j] += 1.0);
+            full.retain(|&j| counts[j] == (i - self.span.start + 1) as f64);
         }
+        let n = self.span.len() as f64;
+        counts
+            .iter_mut()
+            .filter(|c| **c != n)
+            .for_each(|c| *c = 0.0);
     }
 
     pub(super) fn ranges(&self, rows: &Rows, out: &mut Vec<f64>) {
