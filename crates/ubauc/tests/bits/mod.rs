@@ -102,7 +102,11 @@ fn every_algorithm_has_the_bits_it_had() {
             changed.push(format!("(\"{name}\", {objective:?}, {sum:#018x}),"));
         }
     }
-    assert!(changed.is_empty(), "other than recorded:\n{}", changed.join("\n"));
+    assert!(
+        changed.is_empty(),
+        "other than recorded:\n{}",
+        changed.join("\n")
+    );
 }
 
 #[test]
@@ -139,5 +143,9 @@ fn the_soft_ones_have_the_numbers_they_had() {
             changed.push(format!("(\"{name}\", {numbers:?}),"));
         }
     }
-    assert!(changed.is_empty(), "other than recorded:\n{}", changed.join("\n"));
+    assert!(
+        changed.is_empty(),
+        "other than recorded:\n{}",
+        changed.join("\n")
+    );
 }

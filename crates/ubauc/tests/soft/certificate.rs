@@ -21,11 +21,20 @@ fn check(soft: &Soft, found: &Fit, what: &str) {
         );
     }
     let (dual, gap) = (found.dual.unwrap(), found.gap.unwrap());
-    assert!(dual <= found.objective && dual <= least.objective + rounding, "{what}");
+    assert!(
+        dual <= found.objective && dual <= least.objective + rounding,
+        "{what}"
+    );
     let above = found.objective - least.objective;
-    assert!(above <= gap * found.objective + rounding, "{what}: {above:e} {gap:e}");
+    assert!(
+        above <= gap * found.objective + rounding,
+        "{what}: {above:e} {gap:e}"
+    );
     assert!(above >= -rounding, "{what}: {above:e}");
-    assert!(((found.objective - dual) / found.objective - gap).abs() <= 1e-12, "{what}");
+    assert!(
+        ((found.objective - dual) / found.objective - gap).abs() <= 1e-12,
+        "{what}"
+    );
 }
 
 #[test]
@@ -60,14 +69,20 @@ fn a_coarse_threshold_is_no_proof() {
                 // The same with the offset taken up by λ where nothing else sees it.
                 let mut centred = soft.clone();
                 centred.problem.rows.iter_mut().for_each(|x| x[0] -= offset);
-                let what = format!("offset {offset} κ {softness} β {beta} {:?} {:?}", found.stop, found.gap);
+                let what = format!(
+                    "offset {offset} κ {softness} β {beta} {:?} {:?}",
+                    found.stop, found.gap
+                );
                 if beta == 0.0 {
                     let least = naive::minimise(&centred).objective;
                     if let Some(dual) = found.dual {
                         assert!(dual <= least * (1.0 + 1e-9), "{what}: {dual} above {least}");
                     }
                 } else if let Some(dual) = found.dual {
-                    assert!(dual <= naive::minimise(&soft).objective * (1.0 + 1e-9), "{what}");
+                    assert!(
+                        dual <= naive::minimise(&soft).objective * (1.0 + 1e-9),
+                        "{what}"
+                    );
                 }
             }
         }

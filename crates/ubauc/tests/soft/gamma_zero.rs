@@ -59,7 +59,10 @@ fn separable_rows_without_a_ridge_end() {
     soft.problem.beta = 0.0;
     soft.softness = 1.0;
     let found = soft.fit(1e-6);
-    assert!(found.objective < 1e-10 && found.weights[0].is_finite(), "{found:?}");
+    assert!(
+        found.objective < 1e-10 && found.weights[0].is_finite(),
+        "{found:?}"
+    );
     assert_ne!(found.stop, Stop::Converged);
     assert_eq!(found.dual, None);
     // The least squares hold the weights.

@@ -19,7 +19,10 @@ fn the_minimum_comes_down_to_that_of_the_hinge() {
             let rounding = 2e-10 * found.objective;
             let above = found.objective - hinge.objective;
             let most = softness * std::f64::consts::LN_2;
-            let what = format!("seed {seed}, κ {softness}: {above:e}, {:?} {:?}", found.stop, found.gap);
+            let what = format!(
+                "seed {seed}, κ {softness}: {above:e}, {:?} {:?}",
+                found.stop, found.gap
+            );
             // Some minima are next to nothing beside the least squares, and so is what is not proved.
             let unproved = found.gap.unwrap() * found.objective;
             assert!(found.stop == Stop::Converged || unproved <= 1e-14, "{what}");
@@ -33,7 +36,10 @@ fn the_minimum_comes_down_to_that_of_the_hinge() {
             let lambda = found.lambda[0] + b;
             let at_soft = soft.objective(weights, b, lambda);
             let at_hinge = crate::oracle::objective(&soft.weighted(), weights, b, lambda);
-            assert!((-1e-13..=most + 1e-13).contains(&(at_soft - at_hinge)), "{what}");
+            assert!(
+                (-1e-13..=most + 1e-13).contains(&(at_soft - at_hinge)),
+                "{what}"
+            );
         }
     }
 }

@@ -164,7 +164,11 @@ fn weight_zero_is_held_out_and_a_start_is_short() {
     // Rows that are held out are scored.
     assert_eq!(held_out.scores.len(), 300);
     for (i, score) in held_out.scores.iter().enumerate() {
-        let by_hand: f64 = rows[i].iter().zip(&held_out.weights).map(|(x, w)| x * w).sum();
+        let by_hand: f64 = rows[i]
+            .iter()
+            .zip(&held_out.weights)
+            .map(|(x, w)| x * w)
+            .sum();
         assert!((score - by_hand).abs() < 1e-12);
     }
     let given = BatchInputs {
@@ -188,7 +192,11 @@ fn the_number_of_threads_changes_no_bit() {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let fit = || fit(&data, &BatchInputs::default(), &soft.params(1e-8)).unwrap();
                 let found = pool.unwrap().install(fit);
-                let numbers = found.weights.iter().chain(&found.lambda).chain(&found.scores);
+                let numbers = found
+                    .weights
+                    .iter()
+                    .chain(&found.lambda)
+                    .chain(&found.scores);
                 let mut bits: Vec<u64> = numbers.map(|x| x.to_bits()).collect();
                 bits.push(found.objective.to_bits());
                 bits.push(found.dual.unwrap().to_bits());
@@ -219,7 +227,11 @@ fn dense_and_sparse_rows_of_many_blocks_agree() {
 #[test]
 fn singular_and_extreme_rows_end_well() {
     // Two equal columns, which sum with a third to the intercept, and no penalty.
-    let row = |i: usize| [1.0, 1.0, 0.0].map(|x| if i % 2 == 0 { x } else { 1.0 - x }).to_vec();
+    let row = |i: usize| {
+        [1.0, 1.0, 0.0]
+            .map(|x| if i % 2 == 0 { x } else { 1.0 - x })
+            .to_vec()
+    };
     let positive: Vec<bool> = (0..60).map(|i| i % 5 < 2).collect();
     let found = logistic((0..60).map(row).collect(), positive, 0.0).fit(1e-9);
     // The label does not depend on the columns: ln 2 of two fifths.

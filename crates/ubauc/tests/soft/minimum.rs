@@ -40,12 +40,19 @@ fn the_objective_is_that_of_both_oracles() {
         let what = || {
             let (beta, gamma) = (soft.problem.beta, soft.problem.gamma);
             let stop = (found.stop, found.gap, found.newton);
-            format!("seed {seed}: β {beta} γ {gamma} κ {} {stop:?}", soft.softness)
+            format!(
+                "seed {seed}: β {beta} γ {gamma} κ {} {stop:?}",
+                soft.softness
+            )
         };
         // What is reported is the objective by its definition.
         let value = soft.objective_of(&found);
         let off = (found.objective - value).abs();
-        assert!(off <= 1e-11 * (1.0 + soft.problem.beta), "{}: {off:e}", what());
+        assert!(
+            off <= 1e-11 * (1.0 + soft.problem.beta),
+            "{}: {off:e}",
+            what()
+        );
         let least = naive::minimise(&soft);
         let above = found.objective - least.objective;
         let allowed = 1e-9 * least.objective + 1e-13;
@@ -60,7 +67,11 @@ fn the_objective_is_that_of_both_oracles() {
             assert!(above <= allowed, "{}: {above:e} above Clarabel's", what());
             // Its tolerances are absolute for values below 1.
             let allowed = 1e-7 * (1.0 + theirs);
-            assert!(-above <= allowed, "{}: {above:e} from Clarabel's {theirs}", what());
+            assert!(
+                -above <= allowed,
+                "{}: {above:e} from Clarabel's {theirs}",
+                what()
+            );
         }
     }
     assert!(compared >= 180, "{compared} compared");
@@ -75,7 +86,11 @@ fn the_weights_are_those_of_the_oracle() {
         let least = naive::minimise(&soft);
         // P is γ-strongly convex in w: √(2(P − min)/γ) at most.
         let apart = |a: &[f64], b: &[f64]| -> f64 {
-            a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| (a - b).powi(2))
+                .sum::<f64>()
+                .sqrt()
         };
         let above = (found.objective - least.objective).abs() + least.left.abs();
         let room = 2.0 * (2.0 * (above + 1e-13 * least.objective) / soft.problem.gamma).sqrt();
@@ -107,7 +122,10 @@ fn sparse_rows_and_another_order_change_nothing_that_counts() {
         turned.problem.weights.iter_mut().for_each(|s| s.reverse());
         for other in [&sparse, &turned.fit(1e-10)] {
             let apart = (dense.objective - other.objective).abs();
-            assert!(apart <= 1e-9 * dense.objective + 1e-13, "seed {seed}: {apart:e}");
+            assert!(
+                apart <= 1e-9 * dense.objective + 1e-13,
+                "seed {seed}: {apart:e}"
+            );
         }
     }
 }
@@ -128,11 +146,17 @@ fn weights_are_copies() {
         copied.problem.weights = None;
         let repeated = |i: usize| std::iter::repeat_n(i, copies[i]);
         let order: Vec<usize> = (0..n).flat_map(repeated).collect();
-        copied.problem.rows = order.iter().map(|&i| soft.problem.rows[i].clone()).collect();
+        copied.problem.rows = order
+            .iter()
+            .map(|&i| soft.problem.rows[i].clone())
+            .collect();
         copied.problem.positive = order.iter().map(|&i| soft.problem.positive[i]).collect();
         let (a, b) = (soft.fit(1e-11), copied.fit(1e-11));
         let apart = (a.objective - b.objective).abs();
-        assert!(apart <= 1e-10 * a.objective + 1e-14, "seed {seed}: {apart:e}");
+        assert!(
+            apart <= 1e-10 * a.objective + 1e-14,
+            "seed {seed}: {apart:e}"
+        );
     }
 }
 
@@ -154,12 +178,19 @@ fn divisors_divide() {
         let a = fit(&data, &given, &soft.params(1e-12)).unwrap();
         let b = divided.fit(1e-12);
         let apart = (a.objective - b.objective).abs();
-        assert!(apart <= 1e-10 * a.objective + 1e-14, "seed {seed}: {apart:e}");
+        assert!(
+            apart <= 1e-10 * a.objective + 1e-14,
+            "seed {seed}: {apart:e}"
+        );
         // For raw features again.
         let mut scores = a.scores.iter().zip(&b.scores);
         let size = b.scores.iter().fold(1.0_f64, |a, z| a.max(z.abs()));
         let room = 2.0 * (2.0 * 1e-11 * a.objective / soft.problem.gamma).sqrt();
-        let widest = divided.problem.rows.iter().map(|x| x.iter().map(|x| x * x).sum::<f64>().sqrt());
+        let widest = divided
+            .problem
+            .rows
+            .iter()
+            .map(|x| x.iter().map(|x| x * x).sum::<f64>().sqrt());
         let widest = widest.fold(1.0, f64::max);
         assert!(
             scores.all(|(a, b)| (a - b).abs() <= room * widest + 1e-9 * size),

@@ -138,7 +138,9 @@ fn solve(mut a: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         let (above, below) = a.split_at_mut(k + 1);
         for (i, row) in below.iter_mut().enumerate() {
             let factor = row[k] / above[k][k];
-            row.iter_mut().zip(&above[k]).for_each(|(x, y)| *x -= factor * y);
+            row.iter_mut()
+                .zip(&above[k])
+                .for_each(|(x, y)| *x -= factor * y);
             right[k + 1 + i] -= factor * right[k];
         }
     }

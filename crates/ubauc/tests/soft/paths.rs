@@ -32,7 +32,10 @@ fn every_fit_of_a_path_is_that_of_a_fresh_start() {
             };
             let warm = path.fit(&params).unwrap();
             let fresh = fit(&data, &soft.given(), &params).unwrap();
-            let what = format!("seed {seed} β {beta} γ {gamma} κ {softness} {:?} {:?}", warm.stop, fresh.stop);
+            let what = format!(
+                "seed {seed} β {beta} γ {gamma} κ {softness} {:?} {:?}",
+                warm.stop, fresh.stop
+            );
             let apart = (warm.objective - fresh.objective).abs();
             assert!(apart <= 1e-9 * fresh.objective + 1e-13, "{what}: {apart:e}");
             if let (Some(warm), Some(fresh)) = (warm.dual, fresh.dual) {
@@ -51,19 +54,31 @@ fn any_start_leads_to_the_minimum() {
             for beta in [0.0, 0.5] {
                 let mut soft = plain(rows.clone(), positive.clone());
                 // A feature that is about 1 takes scores away from 0.
-                soft.problem.rows.iter_mut().for_each(|x| x[2] = 1.0 + 1e-2 * x[2]);
+                soft.problem
+                    .rows
+                    .iter_mut()
+                    .for_each(|x| x[2] = 1.0 + 1e-2 * x[2]);
                 soft.problem.intercept = intercept;
                 soft.problem.beta = beta;
                 soft.softness = softness;
                 let cold = soft.fit(1e-9);
                 let data = dense(&soft.problem.rows, &soft.problem.positive);
-                for start in [[0.0; 3], [0.0, 0.0, 4.0], [0.1, -3.0, 8.0], [30.0, -200.0, 5.0]] {
+                for start in [
+                    [0.0; 3],
+                    [0.0, 0.0, 4.0],
+                    [0.1, -3.0, 8.0],
+                    [30.0, -200.0, 5.0],
+                ] {
                     let given = BatchInputs {
                         start: Some(&start),
                         ..soft.given()
                     };
                     let warm = fit(&data, &given, &soft.params(1e-9)).unwrap();
-                    let what = format!("{intercept} κ {softness} β {beta} {start:?}: {:?} {:?}", warm.stop, warm.trace.last());
+                    let what = format!(
+                        "{intercept} κ {softness} β {beta} {start:?}: {:?} {:?}",
+                        warm.stop,
+                        warm.trace.last()
+                    );
                     assert_eq!(warm.stop, Stop::Converged, "{what}");
                     let apart = (warm.objective - cold.objective).abs();
                     assert!(apart <= 2e-9 * cold.objective, "{what}: {apart:e}");
@@ -76,7 +91,12 @@ fn any_start_leads_to_the_minimum() {
 /// A path of γ from large to small, as a search makes it, on rows for which the system is solved in each of its ways.
 #[test]
 fn a_path_of_gammas_in_every_shape() {
-    for (n, d, share) in [(3_000, 20, 0.5), (400, 900, 0.03), (2_000, 400, 0.05), (50, 3_000, 0.02)] {
+    for (n, d, share) in [
+        (3_000, 20, 0.5),
+        (400, 900, 0.03),
+        (2_000, 400, 0.05),
+        (50, 3_000, 0.02),
+    ] {
         let (rows, positive) = noisy(n, d, share, 22);
         let soft = plain(rows, positive);
         let data = sparse(&soft.problem.rows, &soft.problem.positive);

@@ -50,19 +50,43 @@ fn inputs_that_do_not_fit() {
         ..BaUbaucParams::default()
     };
     let none = BatchInputs::default();
-    let one_class: Vec<f64> = positive.iter().map(|p| if *p { 0.0 } else { 1.0 }).collect();
-    let fitted = fit(&data, &BatchInputs { weights: Some(&one_class), ..none }, &params);
+    let one_class: Vec<f64> = positive
+        .iter()
+        .map(|p| if *p { 0.0 } else { 1.0 })
+        .collect();
+    let fitted = fit(
+        &data,
+        &BatchInputs {
+            weights: Some(&one_class),
+            ..none
+        },
+        &params,
+    );
     assert!(matches!(fitted, Err(Error::OneClass { .. })), "{fitted:?}");
-    for weights in [&[1.0][..], &[-1.0; 20], &[f64::NAN; 20], &[f64::INFINITY; 20]] {
-        let given = BatchInputs { weights: Some(weights), ..none };
+    for weights in [
+        &[1.0][..],
+        &[-1.0; 20],
+        &[f64::NAN; 20],
+        &[f64::INFINITY; 20],
+    ] {
+        let given = BatchInputs {
+            weights: Some(weights),
+            ..none
+        };
         assert!(fit(&data, &given, &params).is_err(), "{weights:?}");
     }
     for divisors in [&[1.0][..], &[], &[1.0, 0.0, 1.0], &[1.0, f64::NAN, 1.0]] {
-        let given = BatchInputs { divisors: Some(divisors), ..none };
+        let given = BatchInputs {
+            divisors: Some(divisors),
+            ..none
+        };
         assert!(fit(&data, &given, &params).is_err(), "{divisors:?}");
     }
     for start in [&[0.0; 2][..], &[f64::NAN; 3], &[1e308; 3]] {
-        let given = BatchInputs { start: Some(start), ..none };
+        let given = BatchInputs {
+            start: Some(start),
+            ..none
+        };
         assert!(fit(&data, &given, &params).is_err(), "{start:?}");
     }
 }

@@ -62,7 +62,9 @@ impl Whole {
     fn near(&self, scale: Scale, params: &BaUbaucParams) -> Fit {
         let data = dense(&self.rows, &self.positive);
         let origin = Origin::of_intercept(params.intercept);
-        let divisors = scale.divisors(data.rows(), Some(&self.weights), origin).unwrap();
+        let divisors = scale
+            .divisors(data.rows(), Some(&self.weights), origin)
+            .unwrap();
         let given = BatchInputs {
             weights: Some(&self.weights),
             divisors: Some(&divisors),
@@ -82,16 +84,18 @@ fn losses() -> impl Iterator<Item = BaUbaucParams> {
     ];
     let both = [true, false].into_iter();
     both.flat_map(move |intercept| {
-        settings.map(|(beta, softness, class_weight, least_squares)| BaUbaucParams {
-            beta,
-            gamma: 1e-2,
-            softness,
-            class_weight,
-            least_squares,
-            intercept,
-            tolerance: 1e-10,
-            ..BaUbaucParams::default()
-        })
+        settings.map(
+            |(beta, softness, class_weight, least_squares)| BaUbaucParams {
+                beta,
+                gamma: 1e-2,
+                softness,
+                class_weight,
+                least_squares,
+                intercept,
+                tolerance: 1e-10,
+                ..BaUbaucParams::default()
+            },
+        )
     })
 }
 
@@ -104,10 +108,17 @@ fn parts_give_the_minimum_of_the_whole() {
             for scale in [Scale::None, Scale::Standard, Scale::MaxAbs] {
                 let (near, far) = (whole.near(scale, &params), whole.far(scale, &params, false));
                 let what = format!("{n} × {d} {scale:?} {params:?}");
-                assert_eq!((near.stop, far.stop), (Stop::Converged, Stop::Converged), "{what}");
+                assert_eq!(
+                    (near.stop, far.stop),
+                    (Stop::Converged, Stop::Converged),
+                    "{what}"
+                );
                 let apart = (near.objective - far.objective).abs();
                 assert!(apart <= 1e-9 * near.objective, "{what}: {apart:e}");
-                assert!(far.dual.unwrap() <= near.objective * (1.0 + 1e-13), "{what}");
+                assert!(
+                    far.dual.unwrap() <= near.objective * (1.0 + 1e-13),
+                    "{what}"
+                );
                 assert!(far.scores.is_empty(), "nothing of size N is sent");
             }
         }

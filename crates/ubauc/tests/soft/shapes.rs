@@ -7,31 +7,59 @@ use super::{Soft, dense, naive, noisy, plain, sparse};
 
 /// Numbers that are numbers; a proof that is one; with d small enough the minimum of the oracle.
 fn check(soft: &Soft, found: &Fit, what: &str) {
-    let numbers = found.weights.iter().chain(&found.scores).chain(&found.lambda);
-    assert!(numbers.chain([&found.intercept]).all(|x| x.is_finite()), "{what}");
+    let numbers = found
+        .weights
+        .iter()
+        .chain(&found.scores)
+        .chain(&found.lambda);
+    assert!(
+        numbers.chain([&found.intercept]).all(|x| x.is_finite()),
+        "{what}"
+    );
     assert!(found.objective.is_finite(), "{what}");
     match found.stop {
         Stop::Converged => assert!(found.gap.unwrap() <= 1e-6 * (1.0 + 1e-6), "{what}"),
         Stop::Unproved => assert_eq!(found.gap, None, "{what}"),
         Stop::Stalled | Stop::MaxNewton => {
-            assert!(found.gap.is_some_and(|gap| gap > 1e-6), "{what} {:?}", found.gap);
+            assert!(
+                found.gap.is_some_and(|gap| gap > 1e-6),
+                "{what} {:?}",
+                found.gap
+            );
         }
     }
     let value = soft.objective_of(found);
-    assert!((value - found.objective).abs() <= 1e-8 * (value + soft.problem.beta), "{what}: {value}");
+    assert!(
+        (value - found.objective).abs() <= 1e-8 * (value + soft.problem.beta),
+        "{what}: {value}"
+    );
     if soft.problem.features() <= 8 {
         let least = naive::minimise(soft);
         let gap = found.gap.unwrap_or(1e-4);
-        assert!(found.objective <= least.objective * (1.0 + gap + 1e-9) + 1e-12, "{what}: {least:?}");
-        let above = found.dual.map_or(f64::NEG_INFINITY, |dual| dual - least.objective);
-        assert!(above <= 1e-9 * least.objective + least.left.abs(), "{what}: {above:e}");
+        assert!(
+            found.objective <= least.objective * (1.0 + gap + 1e-9) + 1e-12,
+            "{what}: {least:?}"
+        );
+        let above = found
+            .dual
+            .map_or(f64::NEG_INFINITY, |dual| dual - least.objective);
+        assert!(
+            above <= 1e-9 * least.objective + least.left.abs(),
+            "{what}: {above:e}"
+        );
     }
 }
 
 /// With every loss, dense and sparse.
 fn every_loss(rows: &[Vec<f64>], positive: &[bool], what: &str) -> Vec<(Stop, String)> {
     let mut stops = Vec::new();
-    for (beta, softness) in [(0.0, 1.0), (0.5, 0.05), (0.5, 1e-3), (1.0, 10.0), (0.0, 1e-3)] {
+    for (beta, softness) in [
+        (0.0, 1.0),
+        (0.5, 0.05),
+        (0.5, 1e-3),
+        (1.0, 10.0),
+        (0.0, 1e-3),
+    ] {
         for (gamma, intercept) in [(1e-2, true), (1e-5, true), (1e-3, false), (0.0, true)] {
             let mut soft = plain(rows.to_vec(), positive.to_vec());
             soft.problem.beta = beta;
@@ -44,7 +72,10 @@ fn every_loss(rows: &[Vec<f64>], positive: &[bool], what: &str) -> Vec<(Stop, St
             for data in [dense(rows, positive), sparse(rows, positive)] {
                 let what = format!("{what}: β {beta} κ {softness} γ {gamma} intercept {intercept}");
                 let found = fit(&data, &soft.given(), &soft.params(1e-6)).unwrap();
-                let what = format!("{what} {:?} {:?} after {}", found.stop, found.gap, found.newton);
+                let what = format!(
+                    "{what} {:?} {:?} after {}",
+                    found.stop, found.gap, found.newton
+                );
                 if gamma > 0.0 {
                     check(&soft, &found, &what);
                     stops.push((found.stop, what));
@@ -59,7 +90,10 @@ fn every_loss(rows: &[Vec<f64>], positive: &[bool], what: &str) -> Vec<(Stop, St
 }
 
 fn all_converged(stops: &[(Stop, String)]) {
-    let others: Vec<_> = stops.iter().filter(|(stop, _)| *stop != Stop::Converged).collect();
+    let others: Vec<_> = stops
+        .iter()
+        .filter(|(stop, _)| *stop != Stop::Converged)
+        .collect();
     assert!(others.is_empty(), "{others:#?}");
 }
 
@@ -72,7 +106,8 @@ fn few_rows_and_many_features() {
 #[test]
 fn collinear() {
     let (mut rows, positive) = noisy(60, 3, 1.0, 32);
-    rows.iter_mut().for_each(|x| x.extend([x[0], x[0] - x[1], 3.0 * x[2]]));
+    rows.iter_mut()
+        .for_each(|x| x.extend([x[0], x[0] - x[1], 3.0 * x[2]]));
     all_converged(&every_loss(&rows, &positive, "collinear"));
 }
 
@@ -80,10 +115,16 @@ fn collinear() {
 fn binary_and_counts() {
     let (rows, positive) = noisy(80, 6, 1.0, 33);
     let mut binary = rows.clone();
-    binary.iter_mut().flatten().for_each(|x| *x = f64::from(u8::from(*x > 0.2)));
+    binary
+        .iter_mut()
+        .flatten()
+        .for_each(|x| *x = f64::from(u8::from(*x > 0.2)));
     all_converged(&every_loss(&binary, &positive, "binary"));
     let mut counts = rows;
-    counts.iter_mut().flatten().for_each(|x| *x = (8.0 * *x).exp().floor());
+    counts
+        .iter_mut()
+        .flatten()
+        .for_each(|x| *x = (8.0 * *x).exp().floor());
     all_converged(&every_loss(&counts, &positive, "counts"));
 }
 
@@ -148,8 +189,14 @@ fn extreme_softness() {
             soft.softness = softness;
             soft.problem.beta = beta;
             let found = soft.fit(1e-6);
-            let what = format!("κ {softness} β {beta}: {:?} {:?} after {}", found.stop, found.gap, found.newton);
-            assert!(found.objective.is_finite() && found.weights.iter().all(|w| w.is_finite()), "{what}");
+            let what = format!(
+                "κ {softness} β {beta}: {:?} {:?} after {}",
+                found.stop, found.gap, found.newton
+            );
+            assert!(
+                found.objective.is_finite() && found.weights.iter().all(|w| w.is_finite()),
+                "{what}"
+            );
             if found.stop == Stop::Converged {
                 assert!(found.gap.unwrap() <= 1.1e-6, "{what}");
             }
