@@ -229,7 +229,7 @@ fn singular_and_extreme_rows_end_well() {
     // Two equal columns, which sum with a third to the intercept, and no penalty.
     let row = |i: usize| {
         [1.0, 1.0, 0.0]
-            .map(|x| if i % 2 == 0 { x } else { 1.0 - x })
+            .map(|x| if i.is_multiple_of(2) { x } else { 1.0 - x })
             .to_vec()
     };
     let positive: Vec<bool> = (0..60).map(|i| i % 5 < 2).collect();

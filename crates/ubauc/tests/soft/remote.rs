@@ -29,7 +29,7 @@ impl Whole {
 
     fn part(&self, k: usize, from: usize, to: usize) -> Part {
         let rows = &self.rows[from..to];
-        let rows: Rows = match k % 2 == 0 || rows.is_empty() {
+        let rows: Rows = match k.is_multiple_of(2) || rows.is_empty() {
             true => dense(rows, &self.positive[from..to]).rows().clone(),
             false => csr(rows),
         };
