@@ -29,6 +29,9 @@ pub(crate) struct SearchArgs {
     /// Folds of the cross-validation [default: 5]
     #[arg(long, value_name = "K")]
     folds: Option<u32>,
+    /// How often the examples are dealt into folds [default: once; where they are fewer than 3,000 more often, 5 at most]
+    #[arg(long, value_name = "R")]
+    repeats: Option<u32>,
     /// Share of the examples held out for the comparison with logistic regression; 0 for none [default: 0.2]
     #[arg(long, value_name = "SHARE")]
     held_out: Option<f64>,
@@ -57,6 +60,7 @@ impl SearchArgs {
         let options = [
             ("--criterion", self.criterion.is_some()),
             ("--folds", self.folds.is_some()),
+            ("--repeats", self.repeats.is_some()),
             ("--held-out", self.held_out.is_some()),
             ("--one-standard-error", self.one_standard_error),
             ("--time-limit", self.time_limit.is_some()),
@@ -90,6 +94,7 @@ impl SearchArgs {
             race: !hinge,
             criterion: self.criterion.unwrap_or_default(),
             folds: self.folds.unwrap_or(default.folds),
+            repeats: self.repeats.or(if hinge { Some(1) } else { None }),
             held_out: self.held_out.unwrap_or(default.held_out),
             one_standard_error: self.one_standard_error,
             seed,

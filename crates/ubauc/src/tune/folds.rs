@@ -12,6 +12,8 @@ use crate::solver::shards::Weighting;
 /// What the search must know of all examples that are not held out.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
+    /// Folds, those of all repeats.
+    pub folds: u32,
     /// Positive examples.
     pub n_pos: usize,
     /// Negative examples.
@@ -79,7 +81,7 @@ impl<'a> LocalFolds<'a> {
                 false => 0,
             },
         };
-        folds.trainings = (0..params.folds)
+        folds.trainings = (0..parts.count())
             .map(|fold| folds.training(Some(fold)))
             .collect::<Result<_>>()?;
         Ok(folds)
@@ -133,6 +135,7 @@ impl Folds for LocalFolds<'_> {
         let kept = &self.parts.kept;
         let n_pos = kept.iter().filter(|&&i| self.data.positive()[i]).count();
         Sizes {
+            folds: self.parts.count(),
             n_pos,
             n_neg: kept.len() - n_pos,
             cols: self.data.rows().cols(),

@@ -145,7 +145,7 @@ impl<F: Folds> Search<'_, F> {
             }
             Ok(Some(judged))
         };
-        let folds = (0..self.params.folds).into_par_iter();
+        let folds = (0..self.sizes.folds).into_par_iter();
         Ok(Entry {
             folds: folds.map(judge).collect::<Result<_>>()?,
             is_close: true,

@@ -11,6 +11,11 @@ use crate::objective::ubauc::{ClassWeight, LeastSquares};
 use crate::solver::ba_ubauc::BaUbaucParams;
 use crate::{Error, Result};
 
+/// Examples are dealt into folds again until so many have judged …
+const ENOUGH_EXAMPLES: usize = 3000;
+/// … but no more often than this.
+const MOST_REPEATS: usize = 5;
+
 /// A loss: everything but γ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
@@ -85,6 +90,9 @@ pub struct TuneParams {
     pub criterion: Criterion,
     /// k.
     pub folds: u32,
+    /// How often the examples are dealt into k folds, each time in another way; none for what suits their number: where
+    /// they are few a single time leaves much to luck.
+    pub repeats: Option<u32>,
     /// The share held out for the verdict; 0 for no verdict.
     pub held_out: f64,
     /// Of the folds and of what is held out.
@@ -111,6 +119,7 @@ impl Default for TuneParams {
             race: true,
             criterion: Criterion::Auc,
             folds: 5,
+            repeats: None,
             held_out: 0.2,
             seed: 1,
             intercept: true,
@@ -132,6 +141,7 @@ impl TuneParams {
             gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
             extend: false,
             race: false,
+            repeats: Some(1),
             ..TuneParams::default()
         }
     }
@@ -147,6 +157,9 @@ impl TuneParams {
                 return refuse(name, "nothing".to_string(), "at least one value");
             }
         }
+        if self.repeats == Some(0) {
+            return refuse("repeats", "0".to_string(), "at least 1");
+        }
         if self.folds < 2 {
             return refuse("folds", self.folds.to_string(), "at least 2");
         }
@@ -160,6 +173,12 @@ impl TuneParams {
             }
         }
         Ok(())
+    }
+
+    /// How often n examples are dealt into folds.
+    pub(super) fn repeats(&self, n: usize) -> u32 {
+        let suited = ENOUGH_EXAMPLES.div_ceil(n.max(1)).min(MOST_REPEATS) as u32;
+        self.repeats.unwrap_or(suited)
     }
 
     /// What the solver is asked for at a point.

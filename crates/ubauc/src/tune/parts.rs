@@ -12,8 +12,10 @@ pub(super) struct Parts {
     pub(super) held_out: Vec<usize>,
     /// All others.
     pub(super) kept: Vec<usize>,
-    /// The fold of each of them.
-    folds: Vec<u32>,
+    /// The fold of each of them, each time they are dealt.
+    deals: Vec<Vec<u32>>,
+    /// Folds of one deal.
+    k: u32,
 }
 
 impl Parts {
@@ -59,24 +61,39 @@ impl Parts {
         };
         let (held_out, kept) = (part(true), part(false));
         enough(data, &kept, params)?;
-        let folds = match groups(&kept) {
-            None => split::folds(&classes(&kept), params.folds, params.seed)?,
-            Some(groups) => {
-                split::group_folds(&classes(&kept), &groups, params.folds, params.seed)?
+        let deal = |repeat: u32| {
+            let seed = params.seed.wrapping_add(u64::from(repeat) << 32);
+            match groups(&kept) {
+                None => split::folds(&classes(&kept), params.folds, seed),
+                Some(groups) => split::group_folds(&classes(&kept), &groups, params.folds, seed),
             }
         };
+        let repeats = params.repeats(kept.len());
         Ok(Parts {
+            deals: (0..repeats).map(deal).collect::<Result<_>>()?,
+            k: params.folds,
             held_out,
             kept,
-            folds,
         })
     }
 
+    /// Folds of all deals, one after the other.
+    pub(super) fn count(&self) -> u32 {
+        self.k * self.deals.len() as u32
+    }
+
+    /// The fold of each example that is kept, in the deal of a fold.
+    fn dealt(&self, fold: u32) -> impl Iterator<Item = (usize, bool)> + '_ {
+        let deal = &self.deals[(fold / self.k) as usize];
+        let k = self.k;
+        let pairs = self.kept.iter().zip(deal);
+        pairs.map(move |(&i, &f)| (i, f == fold % k))
+    }
+
     pub(super) fn in_fold(&self, fold: u32) -> Vec<usize> {
-        let pairs = self.kept.iter().zip(&self.folds);
-        pairs
-            .filter(|(_, f)| **f == fold)
-            .map(|(i, _)| *i)
+        self.dealt(fold)
+            .filter(|(_, is_in)| *is_in)
+            .map(|(i, _)| i)
             .collect()
     }
 
@@ -88,10 +105,13 @@ impl Parts {
         weights: Option<&[f64]>,
     ) -> Vec<f64> {
         let mut of_part = vec![0.0; n];
-        for (&i, &fold) in self.kept.iter().zip(&self.folds) {
-            if without != Some(fold) {
-                of_part[i] = weights.map_or(1.0, |s| s[i]);
-            }
+        let mut keep = |i: usize| of_part[i] = weights.map_or(1.0, |s| s[i]);
+        match without {
+            None => self.kept.iter().for_each(|&i| keep(i)),
+            Some(fold) => self
+                .dealt(fold)
+                .filter(|(_, is_in)| !is_in)
+                .for_each(|(i, _)| keep(i)),
         }
         of_part
     }

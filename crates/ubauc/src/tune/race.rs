@@ -21,6 +21,8 @@ use crate::Result;
 const PAIRED: f64 = 0.2;
 /// No smaller margin than this: a difference that nobody minds.
 const LEAST_MARGIN: f64 = 3e-4;
+/// A longer path that gains less than this is long enough.
+const LEAST_GAIN: f64 = 3e-5;
 /// Steps by which a path of γ is made longer, at most.
 const EXTENSIONS: usize = 6;
 /// γ beyond these means nothing.
@@ -67,7 +69,7 @@ impl<F: Folds> Search<'_, F> {
         let mut entries = Vec::new();
         let gammas = falling(&self.params.gammas);
         let all: Vec<Vec<f64>> = self.settings.iter().map(|_| gammas.clone()).collect();
-        let k = self.params.folds;
+        let k = self.sizes.folds;
         match self.params.race {
             false => self.round(&mut entries, &all, 0..k)?,
             true => {
@@ -109,7 +111,7 @@ impl<F: Folds> Search<'_, F> {
             .with_max_len(1)
             .map(|(fold, lane)| self.walk(*fold, lane))
             .collect::<Result<_>>()?;
-        let k = self.params.folds as usize;
+        let k = self.sizes.folds as usize;
         for ((fold, _), found) in tasks.iter().zip(found) {
             for (setting, gamma, judged) in found {
                 let known = |e: &Entry| e.setting == setting && e.gamma == gamma;
@@ -206,11 +208,12 @@ impl<F: Folds> Search<'_, F> {
         let near = path.windows(2).filter(|pair| pair.contains(&gamma));
         let mut gammas = vec![Vec::new(); self.settings.len()];
         gammas[setting] = near.map(|pair| (pair[0] * pair[1]).sqrt()).collect();
-        self.round(entries, &gammas, 0..self.params.folds)
+        self.round(entries, &gammas, 0..self.sizes.folds)
     }
 
     /// Longer paths of γ, as long as the choice is at an end of its path.
     fn extend(&self, entries: &mut Vec<Entry>) -> Result<()> {
+        let mut before = f64::NEG_INFINITY;
         for _ in 0..EXTENSIONS {
             if self.is_over() {
                 break;
@@ -219,6 +222,11 @@ impl<F: Folds> Search<'_, F> {
                 break;
             };
             let Entry { setting, gamma, .. } = entries[chosen];
+            let best = self.point(&entries[chosen]).judged.auc;
+            if best < before + LEAST_GAIN {
+                break;
+            }
+            before = best;
             let of_setting = entries.iter().filter(|e| e.setting == setting);
             let path = falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>());
             let next = match path.as_slice() {
@@ -231,7 +239,7 @@ impl<F: Folds> Search<'_, F> {
             }
             let mut gammas = vec![Vec::new(); self.settings.len()];
             gammas[setting] = vec![next];
-            self.round(entries, &gammas, 0..self.params.folds)?;
+            self.round(entries, &gammas, 0..self.sizes.folds)?;
         }
         Ok(())
     }
