@@ -286,10 +286,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         }
         let square = dot(&self.w, &self.w);
         let objective = found.value + 0.5 * (beta * found.squares + ridge * square);
-        if !objective.is_finite() {
-            let what = "the objective is not finite; scale the features";
-            return Err(Error::Numerical { what });
-        }
+        refuse_infinite(objective)?;
         let share = unbalanced.abs() / found.up.max(found.down).max(f64::MIN_POSITIVE);
         let rounding = f64::EPSILON * (self.shards.rows as f64).sqrt();
         let slack = match is_near {
@@ -435,6 +432,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let (_, tied) = self.shards.hinge_and_near(self.lambda, TIED)?;
         let norm = dot(&self.w, &self.w);
         let objective = (at.value + beta / 2.0 * squares) / self.n + gamma / 2.0 * norm;
+        refuse_infinite(objective)?;
         let bound = self.dual / self.n;
         let false_bound = bound > objective + tolerance * objective.abs();
         let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
@@ -466,5 +464,14 @@ impl<'s, 'a> Solver<'s, 'a> {
             newton: Some(self.newton),
         };
         Ok((fit, warm))
+    }
+}
+
+fn refuse_infinite(objective: f64) -> Result<()> {
+    match objective.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Numerical {
+            what: "the objective is not finite; scale the features",
+        }),
     }
 }
