@@ -212,3 +212,34 @@ fn extreme_softness() {
         }
     }
 }
+
+/// Whatever a row of weight 0 holds: it is scored and otherwise ignored.
+#[test]
+fn a_row_that_is_held_out_does_not_matter() {
+    for (softness, beta) in [(0.0, 0.5), (0.1, 0.5), (1.0, 0.0)] {
+        for intercept in [true, false] {
+            let (rows, positive) = noisy(60, 3, 1.0, 38);
+            let mut soft = plain(rows, positive);
+            soft.softness = softness;
+            soft.problem.beta = beta;
+            soft.problem.intercept = intercept;
+            let alone = soft.fit(1e-9);
+            soft.problem.rows.push(Vec::new());
+            soft.problem.positive.push(true);
+            let mut weights = vec![1.0; 60];
+            weights.push(0.0);
+            soft.problem.weights = Some(weights);
+            for x in [1.0, 1e100, 1e160, 1e300] {
+                soft.problem.rows[60] = vec![x, -x, 0.5 * x];
+                let found = soft.fit(1e-9);
+                let what = format!("κ {softness} β {beta} {intercept} {x:e} {:?}", found.stop);
+                assert_eq!(found.stop, Stop::Converged, "{what}");
+                let apart = (found.objective - alone.objective).abs();
+                assert!(apart <= 1e-9 * alone.objective, "{what}: {apart:e}");
+                let score = x * (found.weights[0] - found.weights[1] + 0.5 * found.weights[2]);
+                let off = (found.scores[60] - score).abs();
+                assert!(off <= 1e-12 * (1.0 + score.abs()), "{what}: {off:e}");
+            }
+        }
+    }
+}
