@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
+from soft import bench_good, bench_search, bench_soft
 from threadpoolctl import threadpool_limits
 
 DOCS = ROOT / "docs"
@@ -223,6 +224,9 @@ BENCHMARKS = {
     "fit": bench_fit,
     "rows": bench_rows,
     "tune": bench_tune,
+    "soft": bench_soft,
+    "search": bench_search,
+    "good": bench_good,
     "online": bench_online,
     "stream": bench_stream,
     "endless": bench_endless,

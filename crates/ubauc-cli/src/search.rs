@@ -278,6 +278,14 @@ pub(crate) fn options_of(point: &GridPoint, intercept: bool) -> String {
     options
 }
 
+/// As people read it.
+pub(crate) fn criterion_name(criterion: Criterion) -> String {
+    match criterion {
+        Criterion::Auc => "AUC".to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// A setting in words.
 pub(crate) fn described(setting: &Setting) -> String {
     let balanced = match setting.class_weight {

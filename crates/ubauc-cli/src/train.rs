@@ -30,7 +30,8 @@ use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
 use crate::scoring::{self, ClassSides};
 use crate::search::{
-    LossGrid, SearchArgs, comparison, described, kind, options_of, refuse_without_search, search,
+    LossGrid, SearchArgs, comparison, criterion_name, described, kind, options_of,
+    refuse_without_search, search,
 };
 use crate::training::{Training, TrainingArgs};
 use initial_model::InitialModel;
@@ -94,7 +95,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
     /// Stop at this relative gap; online learners: when a pass changes the objective by less than this share [default:
-    /// 1e-6; svm-or and svm: 1e-4; logistic: 1e-9; online learners: 1e-7]
+    /// 1e-6; svm-or and svm: 1e-4; logistic: 1e-12; online learners: 1e-7]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<f64>,
     /// Stop after this many Newton steps or rounds [default: 1000; svm-or: 2000; bcd: 100]
@@ -403,7 +404,7 @@ fn note_choice(tuned: &Tuned, params: &TuneParams, output: Output) {
         "note: {} with gamma {:e} chosen by cross-validated {} ({:.4}){beside}",
         described(&best.setting),
         best.gamma,
-        params.criterion,
+        criterion_name(params.criterion),
         best.judged.auc,
     ));
     if verdict.is_some_and(Verdict::is_worse) {
@@ -442,12 +443,18 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     if args.trace && !output.json() {
         return wrong("--trace is for the JSON report; give --json too");
     }
-    match args.searches() {
-        true => drop(args.search.params(&args.loss_grid(), seed)?),
-        false => {
-            refuse_without_search(&args.search)?;
-            args.spec(seed).check()?;
+    if args.searches() {
+        let params = args.search.params(&args.loss_grid(), seed)?;
+        // Whatever is chosen, the rest must have a meaning.
+        let mut spec = args.spec(seed);
+        if let Some(setting) = params.settings.first() {
+            spec.set("beta", setting.beta);
+            spec.set("softness", setting.softness);
         }
+        spec.check()?;
+    } else {
+        refuse_without_search(&args.search)?;
+        args.spec(seed).check()?;
     }
     if args.training.weight.is_some() && args.training.group.is_some() {
         return wrong("--weight and --group: there is no interval of AUC for both");

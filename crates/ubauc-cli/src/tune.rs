@@ -17,7 +17,9 @@ use crate::args::InterceptArgs;
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName};
 use crate::output::{self, Output};
-use crate::search::{LossGrid, SearchArgs, comparison, described, options_of, search};
+use crate::search::{
+    LossGrid, SearchArgs, comparison, criterion_name, described, options_of, search,
+};
 use crate::training::{Training, TrainingArgs, quoted};
 
 /// What was typed after `ubauc tune`.
@@ -226,7 +228,7 @@ impl Report {
                 "Use {}: mean {} {ours:.4} over the folds, logistic regression {theirs:.4}; \
                  nothing was held out to test the difference.",
                 self.options(),
-                self.criterion,
+                criterion_name(self.criterion),
             );
         };
         let what = comparison(verdict);
@@ -283,10 +285,7 @@ impl Report {
             let whole = a.stopped.cmp(&b.stopped);
             a.collapsed.cmp(&b.collapsed).then(whole).then(order)
         });
-        let criterion = match self.criterion {
-            Criterion::Auc => "AUC".to_string(),
-            other => other.to_string(),
-        };
+        let criterion = criterion_name(self.criterion);
         let head = ["loss", "gamma", &criterion, "std. error", "folds", ""];
         let mut table = Table::new(head);
         let more = best.len().saturating_sub(SHOWN);

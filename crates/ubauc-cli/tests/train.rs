@@ -209,7 +209,7 @@ fn a_collapsed_model_and_chosen_parameters_are_named() {
     let note = stderr(&output);
     assert!(note.contains("chosen by cross-validated AUC"), "{note}");
     assert!(note.contains("logistic regression"), "{note}");
-    assert!(stdout(&output).contains("scale maxabs"));
+    assert!(stdout(&output).contains("scale standard"));
 }
 
 #[test]

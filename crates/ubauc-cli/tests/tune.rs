@@ -47,11 +47,12 @@ fn json_has_the_whole_table() {
     ));
     let expected = [
         "chosen",
+        "criterion",
+        "cut_short",
         "d",
         "folds",
         "held_out",
         "intercept",
-        "logistic",
         "logistic_chosen",
         "n",
         "n_neg",
@@ -66,23 +67,32 @@ fn json_has_the_whole_table() {
     ];
     assert_eq!(keys(&report), expected);
     let points = report["points"].as_array().unwrap();
-    assert_eq!(points.len(), 8);
+    // Logistic regression is tried too.
+    assert_eq!(points.len(), 8 + 2);
     let of_point = [
         "auc",
         "beta",
+        "class_weight",
         "collapsed",
         "fold_aucs",
         "gamma",
         "least_squares",
+        "softness",
         "standard_error",
+        "stopped",
         "tied_share",
     ];
     assert_eq!(keys(&points[0]), of_point);
-    assert!(points.contains(&report["chosen"]));
-    let aucs = points.iter().filter(|p| p["collapsed"] == false);
+    assert!(points.contains(&report["chosen"]) && points.contains(&report["logistic_chosen"]));
+    assert_eq!(report["criterion"], "auc");
+    let ours = points.iter().filter(|p| p["beta"] != 0.0);
+    let aucs = ours.filter(|p| p["collapsed"] == false);
     let best = aucs.map(|p| p["auc"].as_f64().unwrap()).fold(0.0, f64::max);
     assert_eq!(report["chosen"]["auc"], best);
-    assert_eq!(keys(&report["verdict"]), ["logistic", "ours", "test"]);
+    assert_eq!(
+        keys(&report["verdict"]),
+        ["is_logistic", "logistic", "ours", "test"]
+    );
     assert_eq!(keys(&report["seconds"]), ["read", "total", "tune"]);
 }
 
@@ -140,7 +150,7 @@ fn a_grid_that_collapses_throughout_says_so() {
     let output = ubauc(directory.path(), &["tune", "x.csv", "--betas", "1e-5,1"]);
     success(&output);
     assert!(
-        stderr(&output).contains("of 20 points collapsed"),
+        stderr(&output).contains("of 25 points collapsed"),
         "{}",
         stderr(&output)
     );
@@ -169,11 +179,131 @@ fn on_a9a_it_finishes_and_has_a_verdict() {
     let file = data.join("a9a/train.svm.zst");
     let arguments = ["tune", file.to_str().unwrap(), "--json", "--quiet"];
     let report = json(&ubauc(&data, &arguments));
-    assert_eq!(report["points"].as_array().unwrap().len(), 60);
     assert!(
-        report["chosen"]["auc"].as_f64().unwrap() > 0.895,
+        report["chosen"]["auc"].as_f64().unwrap() > 0.902,
         "{report}"
     );
     let ours = report["verdict"]["ours"]["auc"].as_f64().unwrap();
     assert!(ours > 0.89, "{ours}");
+}
+
+#[test]
+fn without_a_grid_the_soft_family_is_searched() {
+    let directory = file(600, 120);
+    let words = ["train", "x.csv", "--json", "--model", "m.json"];
+    let report = json(&ubauc(directory.path(), &words));
+    let search = report["search"].as_array().unwrap();
+    let of = |beta: f64, softness: f64| {
+        let same = |p: &&serde_json::Value| p["beta"] == beta && p["softness"] == softness;
+        search.iter().filter(same).count()
+    };
+    for (beta, softness) in [(0.0, 1.0), (0.5, 0.05), (0.1, 1.0)] {
+        assert!(of(beta, softness) > 0, "{beta} {softness}");
+    }
+    let chosen: Vec<_> = search.iter().filter(|p| p["chosen"] == true).collect();
+    assert_eq!(chosen.len(), 1);
+    for key in ["beta", "gamma", "softness", "class_weight"] {
+        assert_eq!(chosen[0][key], report[key], "{key}");
+    }
+    assert!(chosen[0]["se"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["stop"], "converged");
+    assert!(report["gap"].as_f64().unwrap() <= 1e-6);
+    let model = std::fs::read_to_string(directory.path().join("m.json")).unwrap();
+    assert!(model.contains("softness") && model.contains("class_weight"));
+    // The command of the last line trains the same.
+    let tuned = json(&ubauc(directory.path(), &["tune", "x.csv", "--json"]));
+    assert_eq!(tuned["chosen"]["gamma"], report["gamma"]);
+    assert_eq!(tuned["chosen"]["softness"], report["softness"]);
+}
+
+#[test]
+fn the_criterion_is_what_is_maximised() {
+    let directory = file(600, 120);
+    let run = |criterion: &str| {
+        let words = ["tune", "x.csv", "--json", "--criterion", criterion];
+        json(&ubauc(directory.path(), &words))
+    };
+    let (auc, partial) = (run("auc"), run("partial-auc:0.1"));
+    let precision = run("average-precision");
+    assert_eq!(partial["criterion"], "partial-auc:0.1");
+    for report in [&auc, &partial, &precision] {
+        let points = report["points"].as_array().unwrap();
+        let whole = points.iter().filter(|p| p["stopped"] == false);
+        let best = whole
+            .map(|p| p["auc"].as_f64().unwrap())
+            .fold(0.0, f64::max);
+        assert_eq!(report["chosen"]["auc"], best);
+    }
+    // Average precision of 20 % positives is far below their AUC.
+    assert!(precision["chosen"]["auc"].as_f64() < auc["chosen"]["auc"].as_f64());
+    for wrong in ["partial-auc", "partial-auc:0", "partial-auc:2", "f1"] {
+        let words = ["tune", "x.csv", "--criterion", wrong];
+        assert!(wrong_usage(&ubauc(directory.path(), &words)).contains("partial-auc:F"));
+    }
+}
+
+#[test]
+fn groups_are_a_column_that_is_no_feature() {
+    let directory = file(600, 120);
+    let text = std::fs::read_to_string(directory.path().join("x.csv")).unwrap();
+    let mut lines = text.lines();
+    let mut grouped = format!("{},patient\n", lines.next().unwrap());
+    for (i, line) in lines.enumerate() {
+        writeln!(grouped, "{line},{}", i / 2).unwrap();
+    }
+    std::fs::write(directory.path().join("g.csv"), grouped).unwrap();
+    let words = [
+        "train", "g.csv", "--json", "--group", "patient", "--model", "m.json",
+    ];
+    let report = json(&ubauc(directory.path(), &words));
+    assert_eq!(report["d"], 3);
+    let fixed = ["--beta", "0.5", "--gamma", "1e-3"];
+    let fixed = [
+        &["train", "g.csv", "--json", "--group", "patient"],
+        &fixed[..],
+    ]
+    .concat();
+    let grouped = json(&ubauc(directory.path(), &fixed));
+    let words = [
+        "train", "g.csv", "--json", "--ignore", "patient", "--beta", "0.5", "--gamma", "1e-3",
+    ];
+    let alone = json(&ubauc(directory.path(), &words));
+    assert_eq!(grouped["train_auc"], alone["train_auc"]);
+    assert_ne!(grouped["train_ci95"], alone["train_ci95"]);
+    let words = ["tune", "g.csv", "--group", "doctor"];
+    assert!(failure(&ubauc(directory.path(), &words)).contains("no group column 'doctor'"));
+}
+
+#[test]
+fn time_that_is_up_is_no_failure() {
+    let directory = file(600, 120);
+    let output = ubauc(
+        directory.path(),
+        &["train", "x.csv", "--json", "--time-limit", "0"],
+    );
+    let report = json(&output);
+    assert_eq!(report["stop"], "converged");
+    assert!(
+        stderr(&output).contains("the time is up"),
+        "{}",
+        stderr(&output)
+    );
+    for wrong in ["-1", "NaN", "soon"] {
+        wrong_usage(&ubauc(
+            directory.path(),
+            &["train", "x.csv", "--time-limit", wrong],
+        ));
+    }
+    // Nothing is searched here.
+    let words = [
+        "train",
+        "x.csv",
+        "--beta",
+        "1",
+        "--gamma",
+        "1",
+        "--time-limit",
+        "1",
+    ];
+    assert!(wrong_usage(&ubauc(directory.path(), &words)).contains("--time-limit"));
 }

@@ -31,7 +31,7 @@ use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit};
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::solver::ol_ubauc::passes::Run;
 use ubauc::solver::passes::Passing;
-use ubauc::tune::{TuneParams, tune};
+use ubauc::tune::{TuneInputs, TuneParams, tune};
 
 #[allow(dead_code, unused_imports)] // the tests use all of it
 #[path = "../tests/oracle/mod.rs"]
@@ -133,16 +133,34 @@ fn main() {
             assert_eq!(found.stop, Stop::Converged);
             (times, input, found.objective)
         }
+        ["soft", file, beta, softness, gamma, tolerance, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let data = dataset(file, "-");
+            let params = BaUbaucParams {
+                beta: beta.parse().unwrap(),
+                softness: softness.parse().unwrap(),
+                gamma: gamma.parse().unwrap(),
+                tolerance: tolerance.parse().unwrap(),
+                ..Default::default()
+            };
+            let (times, found) = timed(repeats, || {
+                fit(&data, &BatchInputs::default(), &params).unwrap()
+            });
+            assert_eq!(found.stop, Stop::Converged);
+            (times, input, found.objective)
+        }
         ["tune", file, repeats] => {
             let input = std::fs::metadata(file).unwrap().len() as usize;
             let data = dataset(file, "-");
             let params = TuneParams {
                 held_out: 0.0,
                 intercept: false,
-                ..Default::default()
+                ..TuneParams::of_hinge()
             };
-            let (times, found) = timed(repeats, || tune(&data, None, &params, None).unwrap());
-            assert_eq!((found.points.len(), params.folds), (60, 5));
+            let inputs = TuneInputs::default();
+            let (times, found) = timed(repeats, || tune(&data, &inputs, &params).unwrap());
+            // And logistic regression at every γ.
+            assert_eq!((found.points.len(), params.folds), (60 + 5, 5));
             (times, input, found.best().judged.auc)
         }
         ["clarabel", file, beta, gamma, repeats] => {

@@ -35,6 +35,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use ubauc::algorithm::Logistic;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Choice};
@@ -44,8 +45,8 @@ use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::objective::pairwise;
 use ubauc::read::{ReadOptions, read};
+use ubauc::solver::ba_ubauc;
 use ubauc::solver::passes::{self, Online, OnlineInputs, Passes, Scored};
-use ubauc::solver::{ba_ubauc, logistic};
 use ubauc::{Error, Result};
 
 /// v is recomputed before s is smaller than this.
@@ -194,7 +195,7 @@ fn compare(train: &Dataset, test: &Dataset) -> Result<String> {
         ..Default::default()
     };
     let ba_ubauc = ba_ubauc::fit(train, &given, &<_>::default())?;
-    let logistic = logistic::fit(train, None, divisors, None, &<_>::default())?;
+    let logistic = ba_ubauc::fit(train, &given, &Logistic::default().params())?;
 
     let mut text = format!("{} passes, objective {:.5}\n", spam.passes, spam.objective);
     let found = [

@@ -223,6 +223,8 @@ struct Search<'a, F> {
     planned: AtomicUsize,
     /// Weights of raw features found on the first fold, by setting and the bits of γ.
     starts: Mutex<HashMap<(usize, u64), Vec<f64>>>,
+    /// The round under way is about other folds.
+    first_fold_done: AtomicBool,
 }
 
 impl<'a, F: Folds> Search<'a, F> {
@@ -250,6 +252,7 @@ impl<'a, F: Folds> Search<'a, F> {
             done: AtomicUsize::new(0),
             planned: AtomicUsize::new(0),
             starts: Mutex::new(HashMap::new()),
+            first_fold_done: AtomicBool::new(false),
         }
     }
 

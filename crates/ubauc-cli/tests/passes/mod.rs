@@ -293,7 +293,6 @@ fn wrong_usage_is_refused_by_name() {
     ] {
         refused(&format!("--algorithm ol-ubauc {option}"), name);
     }
-    refused("--algorithm logistic --json --trace", "--trace");
     #[cfg(feature = "bcd")]
     refused("--solver bcd --initial-model m.json", "--initial-model");
 }

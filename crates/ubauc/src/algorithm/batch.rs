@@ -28,7 +28,11 @@ pub(super) fn logistic(
     divisors: Option<&[f64]>,
     spec: &Logistic,
 ) -> Result<Outcome> {
-    newton(data, inputs, divisors, &spec.params())
+    Ok(Outcome {
+        // Its intercept is −λ: even odds at 0.
+        lambda: None,
+        ..newton(data, inputs, divisors, &spec.params())?
+    })
 }
 
 fn newton(

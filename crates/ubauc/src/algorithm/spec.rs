@@ -347,7 +347,7 @@ impl Default for Logistic {
         Logistic {
             gamma,
             class_weight: ClassWeight::None,
-            tolerance: 1e-9,
+            tolerance: 1e-12,
             max_newton,
             scale: Scale::None,
         }

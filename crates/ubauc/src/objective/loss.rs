@@ -59,7 +59,7 @@ impl Loss {
         match self {
             Loss::Hinge => t.max(0.0),
             Loss::Soft { softness } => {
-                t.max(0.0) + softness * (-(t / softness).abs()).exp().ln_1p()
+                t.max(0.0) + softness * ln_1p_of_share(exp_of_negative(-(t / softness).abs()))
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The fits: settings along paths of γ, each on the training part of one fold.
 
+use std::sync::atomic::Ordering;
+
 use rayon::prelude::*;
 
 use super::collapse::{self, Ties};
@@ -87,9 +89,10 @@ impl<F: Folds> Search<'_, F> {
         };
         let is_soft = params.softness > 0.0;
         let key = (setting, params.gamma.to_bits());
-        // The first fold shares most of its examples with the others.
+        // The first fold shares most of its examples with the others. Only once it is done, or who comes first would matter.
+        let is_known = self.first_fold_done.load(Ordering::Relaxed);
         let near = match self.starts.lock() {
-            Ok(starts) if is_soft && fold > 0 => starts.get(&key).cloned(),
+            Ok(starts) if is_soft && is_known => starts.get(&key).cloned(),
             _ => None,
         };
         if let Some(near) = near {

@@ -10,6 +10,8 @@
 //! and models of the same data err together, so that a fifth of it, over the folds so far, is a generous margin: where
 //! examples are few, and fits cheap, nearly everything stays in the race; where they are many, little does.
 
+use std::sync::atomic::Ordering;
+
 use rayon::prelude::*;
 
 use super::collapse::Ties;
@@ -99,6 +101,8 @@ impl<F: Folds> Search<'_, F> {
         gammas: &[Vec<f64>],
         folds: std::ops::Range<u32>,
     ) -> Result<()> {
+        self.first_fold_done
+            .store(folds.start > 0, Ordering::Relaxed);
         let lanes = self.lanes(gammas);
         let tasks: Vec<(u32, &Lane)> = folds
             .clone()

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use ubauc::algorithm::{self, Algorithm, FitInputs, Spec, Stop};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Csr, Dense, Rows};
@@ -11,10 +12,9 @@ use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ba_ubauc::{self, BaUbaucParams};
-use ubauc::solver::logistic::{self, LogisticParams};
 use ubauc::solver::ol_ubauc::passes::{self, Passes, PassesInputs};
 use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, RunningScale, eta0};
-use ubauc::tune::{TuneParams, tune};
+use ubauc::tune::{TuneInputs, TuneParams, tune};
 
 const CONSTANTS: [f64; 3] = [1.0, 1e2, 1e6];
 
@@ -164,8 +164,9 @@ proptest! {
     fn logistic_regression_ranks_alike(seed in any::<u64>(), feature in 0..4usize, sparse in any::<bool>()) {
         let table = table(400, seed);
         let of = |data: &Dataset| {
-            let fit = logistic::fit(data, None, None, None, &LogisticParams::default()).unwrap();
-            assert!(fit.converged);
+            let spec = Spec::new(Algorithm::Logistic);
+            let fit = algorithm::fit(data, &FitInputs::default(), &spec).unwrap();
+            assert_eq!(fit.stop, Stop::Converged);
             auc_of(data, &fit.weights, fit.intercept)
         };
         let before = of(&table.dataset(sparse));
@@ -239,7 +240,7 @@ fn tuning_chooses_the_same_far_from_zero() {
         scale: Scale::MaxAbs,
         ..TuneParams::default()
     };
-    let of = |table: &Table| tune(&table.dataset(false), None, &params, None).unwrap();
+    let of = |table: &Table| tune(&table.dataset(false), &TuneInputs::default(), &params).unwrap();
     let before = of(&table);
     for constant in CONSTANTS {
         let after = of(&table.shifted(1, constant));

@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use ubauc::objective::loss::Loss;
 use ubauc::objective::ubauc::{Chunk, LeastSquares, Objective, Sums};
 use ubauc::objective::univariate::l_tilde;
 
@@ -68,7 +69,7 @@ impl Rows {
             positive: &self.positive,
             weights: None,
         };
-        Sums::of(chunk, *lambda, 0.0).expect("lengths agree")
+        Sums::of(chunk, Loss::Hinge, *lambda, 0.0).expect("lengths agree")
     }
 
     fn value(&self, p: &Objective, at: &Point) -> f64 {

@@ -11,8 +11,8 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Csr, Dense, Rows};
 use ubauc::data::scale::{Origin, Scale};
+use ubauc::solver::ba_ubauc::{self, BatchInputs};
 use ubauc::solver::linear_svm::{SvmFit, SvmParams, fit};
-use ubauc::solver::logistic::{self, LogisticParams};
 
 use crate::read::real_data;
 
@@ -297,8 +297,12 @@ pub(super) fn test_auc(w: &[f64], test: &Dataset) -> f64 {
 }
 
 pub(super) fn logistic_auc(train: &Dataset, divisors: &[f64], test: &Dataset) -> f64 {
-    let params = LogisticParams::default();
-    let found = logistic::fit(train, None, Some(divisors), None, &params).unwrap();
+    let given = BatchInputs {
+        divisors: Some(divisors),
+        ..Default::default()
+    };
+    let params = ubauc::algorithm::Logistic::default().params();
+    let found = ba_ubauc::fit(train, &given, &params).unwrap();
     test_auc(&found.weights, test)
 }
 

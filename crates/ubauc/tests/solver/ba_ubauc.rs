@@ -3,10 +3,11 @@
 use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Choice;
-use ubauc::objective::ubauc::LeastSquares;
+use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::read::{ReadOptions, read};
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Fit, Stop, fit};
+use ubauc::solver::shards::Weighting;
 
 use super::{binary, dataset, least_squares, sparse_dataset};
 use crate::oracle::{self, Problem, kkt_residual, objective, random_problem, solve};
@@ -27,6 +28,14 @@ pub(super) fn given(problem: &Problem) -> BatchInputs<'_> {
     BatchInputs {
         weights: problem.weights.as_deref(),
         ..Default::default()
+    }
+}
+
+fn weighting(least_squares: LeastSquares, intercept: bool) -> Weighting {
+    Weighting {
+        class_weight: ClassWeight::None,
+        least_squares,
+        intercept,
     }
 }
 
@@ -346,7 +355,12 @@ fn real_data_have_the_optima_that_are_known() {
 #[test]
 fn a_path_gives_the_minima_of_single_fits_in_fewer_steps() {
     let data = large();
-    let mut path = Path::new(&data, &BatchInputs::default(), LeastSquares::Balanced, true).unwrap();
+    let mut path = Path::new(
+        &data,
+        &BatchInputs::default(),
+        weighting(LeastSquares::Balanced, true),
+    )
+    .unwrap();
     let (mut warm, mut cold) = (0, 0);
     for beta in [0.1, 0.3, 1.0, 3.0] {
         for gamma in [1e-2, 1e-3, 1e-4] {
@@ -400,7 +414,7 @@ fn a_coarse_fit_can_always_be_made_finer() {
         weights: Some(&weights),
         ..Default::default()
     };
-    let mut path = Path::new(&data, &given, LeastSquares::Plain, false).unwrap();
+    let mut path = Path::new(&data, &given, weighting(LeastSquares::Plain, false)).unwrap();
     for beta in [0.02, 0.1, 0.5, 0.05, 2.0] {
         for gamma in [1e-1, 1e-5, 1e-3] {
             for tolerance in [1e-2, 1e-3, 1e-6, 1e-9] {
@@ -560,7 +574,12 @@ fn data_without_any_feature_are_no_trouble() {
 #[test]
 fn a_path_of_the_same_point_keeps_its_footing() {
     let data = large();
-    let mut path = Path::new(&data, &BatchInputs::default(), LeastSquares::Plain, false).unwrap();
+    let mut path = Path::new(
+        &data,
+        &BatchInputs::default(),
+        weighting(LeastSquares::Plain, false),
+    )
+    .unwrap();
     for _ in 0..100 {
         path.fit(&BaUbaucParams::default()).unwrap();
     }

@@ -6,7 +6,7 @@ use ubauc::container::Fault;
 use ubauc::data::rows::{Csr, Dense, Rows};
 use ubauc::data::scale::Pass;
 use ubauc::solver::shards::{
-    Command, Over, Query, Round, Shard, answers_from_bytes, answers_to_bytes,
+    Block, Command, Over, Query, Round, Shard, answers_from_bytes, answers_to_bytes,
 };
 
 /// The command after this one: the compiler asks for a new one here.
@@ -28,7 +28,13 @@ fn after(command: &Command, x: &[f64]) -> Option<Command> {
         },
         C::SetCandidates { .. } => C::CommitCandidates,
         C::CommitCandidates => C::PrepareProduct { beta: t, sigma },
-        C::PrepareProduct { .. } => return None,
+        C::PrepareProduct { .. } => C::SetClassWeights([t, sigma]),
+        C::SetClassWeights(_) => C::SetSoft {
+            lambda: t,
+            softness: sigma,
+        },
+        C::SetSoft { .. } => C::PrepareSoftProduct { beta: t },
+        C::PrepareSoftProduct { .. } => return None,
     })
 }
 
@@ -44,7 +50,13 @@ fn next(query: &Query, x: &[f64]) -> Option<Query> {
         Q::Gram(Over::LeastSquares) => Q::Gram(Over::Active),
         Q::Gram(Over::Active) => Q::Diagonal(Over::LeastSquares),
         Q::Diagonal(Over::LeastSquares) => Q::Diagonal(Over::Active),
-        Q::Diagonal(Over::Active) => Q::Target,
+        Q::Sum(Over::Curvature) => Q::Sum(Over::Product),
+        Q::Sum(Over::Product) => Q::Gram(Over::Product),
+        Q::Gram(Over::Curvature) => Q::Diagonal(Over::Curvature),
+        Q::Gram(Over::Product) => Q::Gram(Over::Curvature),
+        Q::Diagonal(Over::Curvature) => Q::Diagonal(Over::Product),
+        Q::Diagonal(Over::Product) => Q::Target,
+        Q::Diagonal(Over::Active) => Q::Sum(Over::Curvature),
         Q::Target => Q::Balance {
             sigma: a,
             slope: false,
@@ -83,7 +95,30 @@ fn next(query: &Query, x: &[f64]) -> Option<Query> {
             units: x.clone(),
             means: x,
         }),
-        Q::Scale(Pass::Squares { .. }) => return None,
+        Q::Scale(Pass::Squares { .. }) => Q::Soft {
+            value: true,
+            t: a,
+            lambda: b,
+            softness: a,
+        },
+        Q::Soft { value: true, .. } => Q::Soft {
+            value: false,
+            t: 0.0,
+            lambda: a,
+            softness: b,
+        },
+        Q::Soft { value: false, .. } => Q::SoftMultipliers,
+        Q::SoftMultipliers => Q::SoftGradient {
+            beta: a,
+            intercept: b,
+        },
+        Q::SoftGradient { .. } => Q::SoftAlong(a),
+        Q::SoftAlong(_) => Q::BlockGram(Block {
+            columns: vec![0, 2],
+            // Negative ones and NaN are refused, see below.
+            stride: a.abs().max(0.0),
+        }),
+        Q::BlockGram(_) => return None,
     })
 }
 
@@ -207,7 +242,7 @@ proptest! {
     #[test]
     fn every_answer_has_its_length(
         x in prop::collection::vec(prop_oneof![-3.0..3.0f64, any::<f64>()], 3),
-        order in Just((0..11).collect::<Vec<usize>>()).prop_shuffle(),
+        order in Just((0..14).collect::<Vec<usize>>()).prop_shuffle(),
     ) {
         let all = everything(&x);
         prop_assert_eq!(all.commands.len(), order.len());

@@ -38,6 +38,7 @@ use super::newton::System;
 use super::rounding::Rounding;
 use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
 use crate::data::rows::{add_to, dot};
+use crate::objective::loss::Loss;
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
 use crate::solver::threshold::TIED;
 use crate::{Error, Result};
@@ -56,6 +57,8 @@ const LAMBDA_NEAR: f64 = 0.1;
 const MAX_LAMBDA: usize = 200;
 /// The first stride in λ, times κ.
 const STRIDE: f64 = 16.0;
+/// Where a gap is estimated, at most this share of what was gained since w = 0 may be left.
+const LITTLE: f64 = 0.01;
 /// Steps without progress after which the solver gives up; a descent by less than this share of P is none.
 const IDLE: usize = 5;
 const PROGRESS: f64 = 1e-12;
@@ -189,6 +192,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         };
         let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
         self.balance(start)?;
+        let at_zero = self.objective_at_zero();
         let mut newton = 0;
         let stop = loop {
             let point = self.evaluate(proves)?;
@@ -196,7 +200,11 @@ impl<'s, 'a> Solver<'s, 'a> {
             if let Some(progress) = progress {
                 progress(&trace);
             }
-            let enough = self.params.tolerance * point.objective.abs();
+            let mut enough = self.params.tolerance * point.objective.abs();
+            if !proves {
+                // A large γ leaves little to gain, and that little is the model.
+                enough = enough.min(LITTLE * (at_zero - point.objective).max(0.0));
+            }
             if point.distance <= enough {
                 break if proves {
                     Stop::Converged
@@ -222,6 +230,27 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
         };
         self.finish(stop, newton)
+    }
+
+    /// N·P at w = 0 and the best λ and b.
+    fn objective_at_zero(&self) -> f64 {
+        let BaUbaucParams {
+            beta,
+            softness,
+            intercept,
+            ..
+        } = self.params;
+        let total = self.shards.total;
+        let lambda = softness * (total.neg / total.pos).ln();
+        let loss = Loss::Soft { softness };
+        let value = total.pos * loss.value(lambda) + total.neg * loss.value(-lambda);
+        // Σ V (y − b)² for the mean b of y.
+        let [pos, neg] = self.shards.square_weights();
+        let squares = match intercept {
+            true => 4.0 * pos * neg / (pos + neg),
+            false => pos + neg,
+        };
+        value + 0.5 * beta * squares
     }
 
     /// The best λ for the current z, from a point near it. Where it is not yet enclosed, a step is no longer than a

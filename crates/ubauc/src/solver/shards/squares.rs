@@ -50,9 +50,18 @@ impl Shards<'_> {
         Ok(())
     }
 
+    /// Σ V_i of positives and of negatives.
+    pub(crate) fn square_weights(&self) -> [f64; 2] {
+        [
+            self.factors[0] * self.total.pos,
+            self.factors[1] * self.total.neg,
+        ]
+    }
+
     /// Σ V_i.
     pub(super) fn square_weight(&self) -> f64 {
-        self.factors[0] * self.total.pos + self.factors[1] * self.total.neg
+        let [pos, neg] = self.square_weights();
+        pos + neg
     }
 
     /// From Σ V, Σ V a, Σ V a² with a taken about a centre: the mean of what was centred, and Σ V (a − mean)². Without a
