@@ -203,7 +203,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             let mut enough = self.params.tolerance * point.objective.abs();
             if !proves {
                 // A large γ leaves little to gain, and that little is the model.
-                enough = enough.min(LITTLE * (at_zero - point.objective).max(0.0));
+                let gained = LITTLE * (at_zero - point.objective);
+                enough = enough.min(gained.max(ROUNDING * point.objective));
             }
             if point.distance <= enough {
                 break if proves {
