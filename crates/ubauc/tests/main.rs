@@ -1,6 +1,7 @@
 //! Tests of the library from outside, one binary.
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop
 
+mod bits; // the numbers are those they were
 mod guide;
 mod metrics;
 mod model_file;
@@ -10,5 +11,6 @@ mod oracle;
 mod paper;
 mod read;
 mod rivals;
+mod soft; // κ > 0, and logistic regression
 mod solver;
 mod tune;

@@ -4,7 +4,7 @@ mod ba_ubauc; // the certified minimum
 #[cfg(feature = "bcd")]
 mod bcd; // the paper's block descent
 mod messages; // commands and queries
-mod remote; // rows on other machines
+pub(crate) mod remote; // rows on other machines
 mod rounding; // what it hides
 mod start; // from given weights
 

@@ -9,9 +9,12 @@ use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Fit, Stop, fit};
 use ubauc::solver::shards::{Round, Shard, Source, add_all, answers_from_bytes, answers_to_bytes};
 
+/// Rows, their classes and weights.
+pub(crate) type Part = (Rows, Vec<bool>, Vec<f64>);
+
 /// Parts that answer what comes to them as bytes, and lose their state between two rounds if `forgetful`.
-struct Parts {
-    parts: Vec<(Rows, Vec<bool>, Vec<f64>)>,
+pub(crate) struct Parts {
+    parts: Vec<Part>,
     shards: Vec<Shard>,
     log: Vec<Round>,
     forgetful: bool,
@@ -30,7 +33,11 @@ impl Parts {
             let positive = data.positive()[span[0]..span[1]].to_vec();
             (rows, positive, weights[span[0]..span[1]].to_vec())
         };
-        let parts: Vec<_> = bounds.windows(2).map(part).collect();
+        Parts::of(bounds.windows(2).map(part).collect(), forgetful)
+    }
+
+    /// Parts of any form.
+    pub(crate) fn of(parts: Vec<Part>, forgetful: bool) -> Parts {
         let mut made = Parts {
             parts,
             shards: Vec::new(),
@@ -43,7 +50,7 @@ impl Parts {
     }
 
     fn make_shards(&mut self) {
-        let shard = |(rows, positive, weights): &(Rows, Vec<bool>, Vec<f64>)| {
+        let shard = |(rows, positive, weights): &Part| {
             Shard::new(0..rows.len(), rows.cols(), positive, Some(weights))
         };
         self.shards = self.parts.iter().map(shard).collect();

@@ -23,8 +23,14 @@
 //! ```
 //!
 //! Where γ = 0 the factor of H₀ is needed, and where there is none (β = 0, or features that depend on each other) nothing
-//! is proved. If rounding leaves Σ u_i ≠ 0, the heavier side is taken to be shrunk by the share ε that it is too heavy,
-//! which costs at most 4ε Σ a_i φ (κ times the divergence of Bernoulli(p(1 − ε)) from Bernoulli(p), and κp ≤ φ).
+//! is proved.
+//!
+//! λ is not exact, and Σ u_i not 0, so u′ = u − δh is taken for u, δ = Σu/Σh: what u would be, to first order, δ further on.
+//! Σ u′_i = 0, and p′_i = p_i ± p_i(1 − p_i)δ/κ is in [0, 1] where |δ| ≤ κ. Fenchel's inequality then leaves κ times the
+//! divergence of Bernoulli(p′) from Bernoulli(p) a row, no more than (p′ − p)²/(p(1 − p)): together Σ h_i δ² = δ Σu. ∇ is
+//! that of u′, ∇ − δXᵀh, which is also the slope of P along a step with λ moved along. Where |δ| > κ nothing is proved but
+//! if Σu is no more than rounding: the heavier side shrunk by the share ε that it is too heavy leaves at most ε Σ a_i φ, since
+//! the divergence is convex in ε, 0 at 0 and φ/κ at 1.
 
 mod system;
 
@@ -49,10 +55,13 @@ const LAMBDA: f64 = 1e-14;
 /// of Σ u_i no more than a hundredth of the tolerance.
 const LAMBDA_NEAR: f64 = 0.1;
 const MAX_LAMBDA: usize = 200;
+/// The first stride in λ, times κ.
+const STRIDE: f64 = 16.0;
 /// Where a gap is estimated, at most this share of what was gained since w = 0 may be left.
 const LITTLE: f64 = 0.01;
-/// Steps without progress after which the solver gives up.
+/// Steps without progress after which the solver gives up; a descent by less than this share of P is none.
 const IDLE: usize = 5;
+const PROGRESS: f64 = 1e-12;
 
 /// Where the next fit on the same rows begins.
 pub(super) struct WarmStart {
@@ -105,7 +114,12 @@ impl Bound {
                 let rounding = Rounding::new(diagonal.into_iter(), shards.rows);
                 Bound::Ridge(rounding.of_ridge(shards.total.sum() * params.gamma))
             }
-            Some(moments) => Bound::Factor(System::new(shards, params, Some(moments))?),
+            Some(moments) => match System::new(shards, params, Some(moments)) {
+                Ok(system) => Bound::Factor(system),
+                // No ridge makes a factor of it: nothing but zeros.
+                Err(Error::Numerical { .. }) => Bound::None,
+                Err(error) => return Err(error),
+            },
             None => Bound::None,
         })
     }
@@ -170,7 +184,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     pub(super) fn run(mut self, progress: Option<Progress<'_>>) -> Result<(Fit, WarmStart)> {
-        let (mut nearest, mut idle) = (f64::INFINITY, 0);
+        let (mut nearest, mut lowest, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
         let proves = match &self.bound {
             Bound::Ridge(_) => true,
             Bound::Factor(system) => system.proves(&self.params),
@@ -189,7 +203,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             let mut enough = self.params.tolerance * point.objective.abs();
             if !proves {
                 // A large γ leaves little to gain, and that little is the model.
-                enough = enough.min(LITTLE * (at_zero - point.objective).max(0.0));
+                let gained = LITTLE * (at_zero - point.objective);
+                enough = enough.min(gained.max(ROUNDING * point.objective));
             }
             if point.distance <= enough {
                 break if proves {
@@ -201,12 +216,12 @@ impl<'s, 'a> Solver<'s, 'a> {
             if newton >= self.params.max_newton {
                 break Stop::MaxNewton;
             }
-            idle = if point.distance < 0.9 * nearest {
-                0
-            } else {
-                idle + 1
-            };
+            // Far from the minimum the gap may rise while P still descends.
+            let is_nearer = point.distance < 0.9 * nearest;
+            let is_lower = point.objective < lowest - 0.1 * enough.max(PROGRESS * lowest);
+            idle = if is_nearer || is_lower { 0 } else { idle + 1 };
             nearest = nearest.min(point.distance);
+            lowest = lowest.min(point.objective);
             if idle > IDLE || !self.step(&point, enough)? {
                 break Stop::Stalled;
             }
@@ -239,12 +254,13 @@ impl<'s, 'a> Solver<'s, 'a> {
         value + 0.5 * beta * squares
     }
 
-    /// The best λ for the current z, from a point near it.
+    /// The best λ for the current z, from a point near it. Where it is not yet enclosed, a step is no longer than a
+    /// stride that grows: far from the rows the curvature is next to nothing, and 1 over it no step to take.
     fn balance(&mut self, mut at: SoftPoint) -> Result<()> {
         let softness = self.params.softness;
         let near = LAMBDA_NEAR * self.params.tolerance.sqrt() * softness;
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut stride = softness.max(f64::MIN_POSITIVE);
+        let mut stride = STRIDE * softness.max(f64::MIN_POSITIVE);
         for _ in 0..MAX_LAMBDA {
             // The slope rises with λ.
             match at.slope > 0.0 {
@@ -252,16 +268,16 @@ impl<'s, 'a> Solver<'s, 'a> {
                 false => low = at.lambda,
             }
             let step = -at.slope / at.curvature;
+            let is_enclosed = low.is_finite() && high.is_finite();
             let mut next = at.lambda + step;
-            if !(next > low && next < high) {
-                if at.slope == 0.0 || next == at.lambda {
-                    next = at.lambda;
-                } else if low.is_finite() && high.is_finite() {
-                    next = 0.5 * (low + high);
-                } else {
-                    stride *= 4.0;
-                    next = at.lambda - stride.copysign(at.slope);
-                }
+            let is_inside = next > low && next < high;
+            if at.slope == 0.0 || next == at.lambda {
+                next = at.lambda;
+            } else if is_enclosed && !is_inside {
+                next = 0.5 * (low + high);
+            } else if !is_enclosed && (step.is_nan() || step.abs() > stride) {
+                next = at.lambda - stride.copysign(at.slope);
+                stride *= 4.0;
             } else if step.abs() <= near {
                 self.lambda = next;
                 return Ok(());
@@ -289,14 +305,25 @@ impl<'s, 'a> Solver<'s, 'a> {
         let ridge = self.n * gamma;
         let mut gradient = found.gradient.clone();
         add_to(ridge, &self.w, &mut gradient);
+        let unbalanced = found.up - found.down;
+        let off = match unbalanced {
+            0.0 => 0.0,
+            sum => sum / found.curvature.1,
+        };
+        let is_near = off.abs() <= softness;
+        if is_near {
+            add_to(-off, &found.curvature.0, &mut gradient);
+        }
         let square = dot(&self.w, &self.w);
         let objective = found.value + 0.5 * (beta * found.squares + ridge * square);
-        if !objective.is_finite() {
-            let what = "the objective is not finite; scale the features";
-            return Err(Error::Numerical { what });
-        }
-        let heavier = found.up.max(found.down).max(f64::MIN_POSITIVE);
-        let imbalance = 4.0 * found.value * (found.up - found.down).abs() / heavier;
+        refuse_infinite(objective)?;
+        let share = unbalanced.abs() / found.up.max(found.down).max(f64::MIN_POSITIVE);
+        let rounding = f64::EPSILON * (self.shards.rows as f64).sqrt();
+        let slack = match is_near {
+            true => off * unbalanced,
+            false if share <= rounding => share * found.value,
+            false => f64::INFINITY,
+        };
         let forces = beta * found.squares.sqrt() + found.multipliers;
         let distance = match &self.bound {
             Bound::Ridge(rounding) => {
@@ -308,13 +335,15 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let forces = forces / beta.sqrt();
                 system.rounding().of_forces(inner, forces, &self.w)
             }
+            // A convex function has its minimum where its gradient is 0.
+            _ if gradient.iter().all(|g| *g == 0.0) => 0.0,
             Bound::Factor(_) | Bound::None => self.promised,
         };
         Ok(Status {
-            found,
             gradient,
             objective,
-            distance: distance + imbalance,
+            distance: distance + slack,
+            found,
         })
     }
 
@@ -433,6 +462,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let (_, tied) = self.shards.hinge_and_near(self.lambda, TIED)?;
         let norm = dot(&self.w, &self.w);
         let objective = (at.value + beta / 2.0 * squares) / self.n + gamma / 2.0 * norm;
+        refuse_infinite(objective)?;
         let bound = self.dual / self.n;
         let false_bound = bound > objective + tolerance * objective.abs();
         let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
@@ -464,5 +494,14 @@ impl<'s, 'a> Solver<'s, 'a> {
             newton: Some(self.newton),
         };
         Ok((fit, warm))
+    }
+}
+
+fn refuse_infinite(objective: f64) -> Result<()> {
+    match objective.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Numerical {
+            what: "the objective is not finite; scale the features",
+        }),
     }
 }

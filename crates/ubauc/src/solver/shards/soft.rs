@@ -122,8 +122,10 @@ impl Shards<'_> {
         let [along, slope, _] = answers.array()?;
         let sums = answers.array()?;
         let (_, squares) = self.about(sums, 0.0, with_mean, Query::Along)?;
+        // Without any curvature, all rows far from λ, it stays.
+        let moves = curvature > 0.0;
         Ok(SoftLine {
-            lambda: along / curvature,
+            lambda: if moves { along / curvature } else { 0.0 },
             squares: [slope, squares],
         })
     }

@@ -6,11 +6,11 @@
 //! made, or made again, when conjugate gradients have spent as much without an end, so that all in all no more than
 //! twice the cheaper way is spent. With all columns and all rows it is M itself, and one round solves the system.
 
-use crate::Result;
 use crate::data::rows::add_to;
 use crate::solver::cholesky::Cholesky;
 use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients};
 use crate::solver::shards::{Block, Shards, SoftMatrix};
+use crate::{Error, Result};
 
 /// The residual that a step may leave, as a share of the gradient, in the norm of the preconditioner.
 const FORCING: f64 = 0.1;
@@ -148,6 +148,7 @@ impl Newton {
             true => Vec::new(),
             false => shards.soft_diagonal(matrix)?,
         };
+        refuse_overflow(&diagonal)?;
         let columns = match all {
             true => Vec::new(),
             false => largest(&diagonal, self.size),
@@ -161,6 +162,7 @@ impl Newton {
                         .map_or(0.0, |rows| matrix.weight() / rows as f64),
                 };
                 let mut a = shards.soft_block(matrix, &block)?;
+                refuse_overflow(&a)?;
                 // A sample may miss most of a column, never more than that.
                 for (j, whole) in diagonal.iter().enumerate().filter(|_| all) {
                     let entry = &mut a[j * self.size + j];
@@ -179,6 +181,15 @@ impl Newton {
         self.preconditioner = Some(Preconditioner { inverse, block });
         self.spent = 0;
         Ok(())
+    }
+}
+
+fn refuse_overflow(squares: &[f64]) -> Result<()> {
+    match squares.iter().all(|x| x.is_finite()) {
+        true => Ok(()),
+        false => Err(Error::Numerical {
+            what: "squares of the features are not finite; scale the features",
+        }),
     }
 }
 

@@ -1,0 +1,122 @@
+//! One fit after another on the same rows: each is that of a fresh start.
+
+use ubauc::solver::ba_ubauc::path::Path;
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit};
+
+use super::{Soft, dense, noisy, plain, sparse};
+
+/// From one β, γ and κ to the next, hinge and soft in turn.
+#[test]
+fn every_fit_of_a_path_is_that_of_a_fresh_start() {
+    for seed in 800..815 {
+        let soft = Soft::random(seed);
+        let data = dense(&soft.problem.rows, &soft.problem.positive);
+        let params = soft.params(1e-10);
+        let mut path = Path::new(&data, &soft.given(), params.weighting()).unwrap();
+        for (beta, gamma, softness) in [
+            (0.5, 1e-1, 0.1),
+            (0.5, 1e-2, 0.0),
+            (0.0, 1e-2, 1.0),
+            (0.0, 1e-4, 1.0),
+            (0.5, 1e-2, 0.0),
+            (0.5, 1e-2, 1e-3),
+            (2.0, 1e-3, 10.0),
+            (2.0, 1e-3, 0.0),
+            (0.1, 1.0, 0.03),
+        ] {
+            let params = BaUbaucParams {
+                beta,
+                gamma,
+                softness,
+                ..params
+            };
+            let warm = path.fit(&params).unwrap();
+            let fresh = fit(&data, &soft.given(), &params).unwrap();
+            let what = format!(
+                "seed {seed} β {beta} γ {gamma} κ {softness} {:?} {:?}",
+                warm.stop, fresh.stop
+            );
+            let apart = (warm.objective - fresh.objective).abs();
+            assert!(apart <= 1e-9 * fresh.objective + 1e-13, "{what}: {apart:e}");
+            if let (Some(warm), Some(fresh)) = (warm.dual, fresh.dual) {
+                assert!(warm <= fresh + 2e-10 * fresh.abs() + 1e-13, "{what}");
+            }
+        }
+    }
+}
+
+/// From any weights, with scores far from 0 beside κ and none of them near the first λ.
+#[test]
+fn any_start_leads_to_the_minimum() {
+    let (rows, positive) = noisy(80, 3, 1.0, 21);
+    for intercept in [true, false] {
+        for softness in [1e-3, 1e-2, 0.05, 1.0] {
+            for beta in [0.0, 0.5] {
+                let mut soft = plain(rows.clone(), positive.clone());
+                // A feature that is about 1 takes scores away from 0.
+                soft.problem
+                    .rows
+                    .iter_mut()
+                    .for_each(|x| x[2] = 1.0 + 1e-2 * x[2]);
+                soft.problem.intercept = intercept;
+                soft.problem.beta = beta;
+                soft.softness = softness;
+                let cold = soft.fit(1e-9);
+                let data = dense(&soft.problem.rows, &soft.problem.positive);
+                for start in [
+                    [0.0; 3],
+                    [0.0, 0.0, 4.0],
+                    [0.1, -3.0, 8.0],
+                    [30.0, -200.0, 5.0],
+                ] {
+                    let given = BatchInputs {
+                        start: Some(&start),
+                        ..soft.given()
+                    };
+                    let warm = fit(&data, &given, &soft.params(1e-9)).unwrap();
+                    let what = format!(
+                        "{intercept} κ {softness} β {beta} {start:?}: {:?} {:?}",
+                        warm.stop,
+                        warm.trace.last()
+                    );
+                    assert_eq!(warm.stop, Stop::Converged, "{what}");
+                    let apart = (warm.objective - cold.objective).abs();
+                    assert!(apart <= 2e-9 * cold.objective, "{what}: {apart:e}");
+                }
+            }
+        }
+    }
+}
+
+/// A path of γ from large to small, as a search makes it, on rows for which the system is solved in each of its ways.
+#[test]
+fn a_path_of_gammas_in_every_shape() {
+    for (n, d, share) in [
+        (3_000, 20, 0.5),
+        (400, 900, 0.03),
+        (2_000, 400, 0.05),
+        (50, 3_000, 0.02),
+    ] {
+        let (rows, positive) = noisy(n, d, share, 22);
+        let soft = plain(rows, positive);
+        let data = sparse(&soft.problem.rows, &soft.problem.positive);
+        for (beta, softness) in [(0.0, 1.0), (0.5, 0.05)] {
+            let params = BaUbaucParams {
+                beta,
+                softness,
+                ..soft.params(1e-6)
+            };
+            let mut path = Path::new(&data, &soft.given(), params.weighting()).unwrap();
+            for gamma in [0.1, 1e-2, 1e-3, 1e-4, 1e-5] {
+                let params = BaUbaucParams { gamma, ..params };
+                let warm = path.fit(&params).unwrap();
+                assert_eq!(warm.stop, Stop::Converged, "{n} × {d} β {beta} γ {gamma}");
+                if gamma == 1e-3 {
+                    let fresh = fit(&data, &soft.given(), &params).unwrap();
+                    let apart = (warm.objective - fresh.objective).abs();
+                    assert!(apart <= 2e-6 * fresh.objective, "{n} × {d}: {apart:e}");
+                }
+            }
+        }
+    }
+}
