@@ -148,10 +148,9 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         groups,
         sides,
     } = args.training.read(&args.input.file, output)?;
-    let test = match &args.test {
-        Some(path) => Some(read_test(args, path, &data, &sides, output)?),
-        None => None,
-    };
+    let test = args.test.as_deref();
+    let test = test.map(|path| read_test(args, path, &data, &sides, output));
+    let test = test.transpose()?;
     if let Some(initial) = &mut initial {
         initial.align(&data, &args.input.file, output)?;
     }
@@ -171,14 +170,11 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let saved = saved_model(args, &spec, &trained, &data, &sides)?;
     let scores = saved.model.scores(data.rows())?;
     let (train_auc, train_ci95) = auc_of(&scores, &data, examples)?;
-    let test_auc = test
-        .map(|test| TestAuc::of(&saved.model, &test))
-        .transpose()?;
+    let test_auc = test.map(|test| TestAuc::of(&saved.model, &test));
+    let test_auc = test_auc.transpose()?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
-    let written = args
-        .model
-        .as_deref()
-        .map_or(Ok(()), |path| saved.save(path));
+    let path = args.model.as_deref();
+    let written = path.map_or(Ok(()), |path| saved.save(path));
     warn(&trained, &spec, (&data, weights.as_deref()), output);
     let report = Report {
         algorithm: args.algorithm.name().to_string(),

@@ -99,10 +99,9 @@ impl<F: Folds> Search<'_, F> {
             on.restart(&near)?;
         }
         let mut fitted = on.fit(params)?;
-        if is_soft && fold == 0 && fitted.weights.len() <= MAX_KEPT {
-            if let Ok(mut starts) = self.starts.lock() {
-                starts.insert(key, fitted.weights.clone());
-            }
+        let is_kept = is_soft && fold == 0 && fitted.weights.len() <= MAX_KEPT;
+        if is_kept && let Ok(mut starts) = self.starts.lock() {
+            starts.insert(key, fitted.weights.clone());
         }
         if gave_up(&fitted) && params.softness == 0.0 {
             // The neighbour's multipliers can be a bad start; a fresh one has none.

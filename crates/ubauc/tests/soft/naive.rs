@@ -13,12 +13,11 @@ use super::Soft;
 const SOFTER: f64 = 3.0;
 const STEPS: usize = 300;
 
-/// The minimum: P, w, b and λ, a threshold of w·x + b.
+/// The minimum: P, w and λ, a threshold of w·x + b.
 #[derive(Debug, Clone)]
 pub(super) struct Minimum {
     pub(super) objective: f64,
     pub(super) w: Vec<f64>,
-    pub(super) b: f64,
     pub(super) lambda: f64,
     /// The descent that one more step promises.
     pub(super) left: f64,
@@ -45,7 +44,6 @@ pub(super) fn minimise(soft: &Soft) -> Minimum {
     Minimum {
         objective: soft.objective(&w, b, lambda),
         w,
-        b,
         lambda,
         left,
     }

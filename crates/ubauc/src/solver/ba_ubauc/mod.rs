@@ -86,7 +86,8 @@ impl BaUbaucParams {
         Weighting {
             class_weight: self.class_weight,
             least_squares: self.least_squares,
-            intercept: self.intercept,
+            // Without least squares λ takes up every offset.
+            intercept: self.intercept || self.beta == 0.0,
         }
     }
 
@@ -149,7 +150,7 @@ pub struct TracePoint {
 pub struct Fit {
     /// For the raw features.
     pub weights: Vec<f64>,
-    /// b, 0 without.
+    /// b, 0 without; −λ where β = 0.
     pub intercept: f64,
     /// The interval of λ that minimise P at these weights (E1), in units of w·x.
     pub lambda: [f64; 2],
