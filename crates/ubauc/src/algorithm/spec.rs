@@ -495,7 +495,7 @@ impl Spec {
     /// Whether dense features are centred, and an intercept learned; the support vector machine's is penalised.
     pub fn intercept(&self) -> bool {
         match self {
-            Spec::BaUbauc(spec) => spec.params.intercept,
+            Spec::BaUbauc(spec) => spec.params.weighting().intercept,
             Spec::OlUbauc(spec) => spec.params.intercept,
             Spec::Logistic(_) => true,
             Spec::Solam(_)

@@ -61,7 +61,7 @@ impl Whole {
 
     fn near(&self, scale: Scale, params: &BaUbaucParams) -> Fit {
         let data = dense(&self.rows, &self.positive);
-        let origin = Origin::of_intercept(params.intercept);
+        let origin = Origin::of_intercept(params.weighting().intercept);
         let divisors = scale
             .divisors(data.rows(), Some(&self.weights), origin)
             .unwrap();
