@@ -1,0 +1,88 @@
+//! The multiplier of the soft loss in an implicit step: one equation in one unknown.
+//!
+//! Where the hinge has a ∈ [0, 1] and three cases (`step.rs`), the soft loss has a = φ'(t) at the margin t = h(a) after
+//! the step, p(x) = 1/(1 + e^{−x}). With t₀ = h(0) and q = eM/F,
+//!
+//! ```text
+//! t = t₀ − q p(t/κ),   that is   G(t) = t + q p(t/κ) − t₀ = 0,   G' = 1 + q p(1 − p)/κ ≥ 1
+//! ```
+//!
+//! G rises, so there is one root. −t solves the same equation with q − t₀ in place of t₀, since p(−x) = 1 − p(x); so let
+//! t₀ ≤ q/2, which is where t ≤ 0 and a ≤ ½. With m = min(t₀, 0), t ≤ m, since G(t₀) > 0 and G(0) ≥ 0. And since
+//! p(x) ≤ e^x, for x ≤ 0 twice p(x) at the most, s = (m − t)/κ ≥ 0 satisfies
+//!
+//! ```text
+//! κs ≤ q p(t/κ) ≤ q e^{m/κ} e^{−s},   so   s e^s ≤ z = 2(q/κ) p(m/κ),   so   s ≤ min(z, ln(1 + z))
+//! ```
+//!
+//! G is convex for t ≤ 0. Newton's method from the upper end falls to the root without passing it, but by no more than κ
+//! or so a step while e^{t/κ} is large; it is halved into the interval wherever that is shorter by more than half.
+//!
+//! An error of G by ε(|t₀| + q p) is one of t by about εκ, and of a by about ε: the root is as exact as its terms are. q may
+//! be infinite, e and M/F are not.
+
+use crate::objective::loss::Loss;
+
+/// Far more than are needed: the interval is at most some 750κ long, and halved wherever Newton does no better.
+const MAX_STEPS: usize = 200;
+/// A step below this share of κ is the last one: the next would be the square of it.
+const SMALL: f64 = 1e-9;
+
+/// e·a, for the margin t₀ without it, which falls by `rate` = M/F for each unit of e·a; κ > 0.
+pub(super) fn soft_pull(t0: f64, e: f64, rate: f64, softness: f64) -> f64 {
+    let t0 = t0.clamp(f64::MIN, f64::MAX);
+    let loss = Loss::Soft { softness };
+    let q = e * rate;
+    if 2.0 * t0 <= q {
+        let t = root(t0, e, rate, softness);
+        return e * loss.multiplier(t);
+    }
+    // By the smaller of a and 1 − a.
+    let t = root(q - t0, e, rate, softness);
+    e * (1.0 - loss.multiplier(t))
+}
+
+/// t, where t₀ ≤ q/2.
+fn root(t0: f64, e: f64, rate: f64, softness: f64) -> f64 {
+    let loss = Loss::Soft { softness };
+    let mut high = t0.min(0.0);
+    let z = 2.0 * (e * rate / softness) * loss.multiplier(high);
+    let mut low = high - softness * longest(z);
+    let mut t = high;
+    let mut before = high - low;
+    for _ in 0..MAX_STEPS {
+        let at = loss.at(t);
+        // e·p first: it is no larger than what the answer can be.
+        let value = t - t0 + rate * (e * at.multiplier);
+        match value > 0.0 {
+            true => high = t,
+            false => low = t,
+        }
+        let step = -value / (1.0 + rate * (e * at.curvature));
+        let mut next = t + step;
+        let is_slow = 2.0 * step.abs() > before;
+        if !(next > low && next < high) || is_slow {
+            if value == 0.0 || next == t {
+                return t;
+            }
+            next = low + 0.5 * (high - low);
+        } else if step.abs() <= SMALL * softness {
+            return next;
+        }
+        if next == low || next == high {
+            return next;
+        }
+        before = (next - t).abs();
+        t = next;
+    }
+    t
+}
+
+/// No less than the s with s e^s = z: z itself, or ln 2 times the exponent of 4z, which is above ln(1 + z) for z ≥ 1.
+fn longest(z: f64) -> f64 {
+    if z < 1.0 {
+        return z;
+    }
+    let exponent = (z.to_bits() >> 52) as f64 - 1023.0;
+    std::f64::consts::LN_2 * (exponent + 2.0)
+}
