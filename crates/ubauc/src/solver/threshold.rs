@@ -157,6 +157,38 @@ pub(super) fn unit_threshold(mut z: Vec<f64>, n_pos: f64) -> [f64; 2] {
 mod tests {
     use super::*;
 
+    /// The slope, summed plainly, vanishes; and a small softness leads to the interval of the hinge.
+    #[test]
+    fn soft_lambda_balances_both_sides() {
+        let z: Vec<f64> = (0..20_000)
+            .map(|i| f64::from(i * 7919 % 20_011) / 1e3)
+            .collect();
+        let positive: Vec<bool> = z.iter().map(|z| (z * 1e3) as u32 % 3 == 0).collect();
+        let weights: Vec<f64> = (0..20_000).map(|i| f64::from(i % 4)).collect();
+        for weights in [None, Some(&weights[..])] {
+            let chunk = Chunk {
+                scores: &z,
+                positive: &positive,
+                weights,
+            };
+            for softness in [1e-3, 0.1, 1.0, 100.0] {
+                let loss = Loss::Soft { softness };
+                let [lambda, same] = best_lambda(chunk, loss).unwrap();
+                assert_eq!(lambda, same);
+                let mut slope = 0.0;
+                for i in 0..z.len() {
+                    let y = if positive[i] { 1.0 } else { -1.0 };
+                    let s = weights.map_or(1.0, |weights| weights[i]);
+                    slope += s * y / (1.0 + (-y * (lambda - z[i]) / softness).exp());
+                }
+                assert!(slope.abs() < 1e-8, "{softness}: {slope:e}");
+            }
+            let [low, high] = best_lambda(chunk, Loss::Hinge).unwrap();
+            let [lambda, _] = best_lambda(chunk, Loss::Soft { softness: 1e-6 }).unwrap();
+            assert!(low - 1e-4 <= lambda && lambda <= high + 1e-4);
+        }
+    }
+
     #[test]
     fn threshold_is_between_the_order_statistics() {
         let z = [3.0, 1.0, 2.0, 5.0, 4.0];

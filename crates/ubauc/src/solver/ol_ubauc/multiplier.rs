@@ -86,3 +86,93 @@ fn longest(z: f64) -> f64 {
     let exponent = (z.to_bits() >> 52) as f64 - 1023.0;
     std::f64::consts::LN_2 * (exponent + 2.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// a by halving [0, 1] where a = p(h(a)/κ), with the exponential of the library.
+    fn by_halving(t0: f64, q: f64, softness: f64) -> f64 {
+        let (mut low, mut high) = (0.0f64, 1.0f64);
+        for _ in 0..1100 {
+            let a = 0.5 * (low + high);
+            let p = 1.0 / (1.0 + (-(t0 - q * a) / softness).exp());
+            match p > a {
+                true => low = a,
+                false => high = a,
+            }
+        }
+        0.5 * (low + high)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// As exact as the halving, whose h(a) is rounded at the size of t₀ and q, and counts in units of κ.
+        #[test]
+        fn the_root_is_that_of_halving(
+            margin in prop_oneof![-3.0..3.0f64, -1e-3..1e-3f64, -100.0..100.0f64],
+            (log_e, log_rate, log_softness) in (-6.0..6.0f64, 0.0..6.0f64, -6.0..2.0f64),
+            scaled in any::<bool>(),
+        ) {
+            let [e, rate, softness] = [log_e, log_rate, log_softness].map(|log| 10f64.powf(log));
+            let q = e * rate;
+            // Where the step ends within the soft part, and anywhere.
+            let t0 = if scaled { margin * q } else { margin };
+            let found = soft_pull(t0, e, rate, softness) / e;
+            let expected = by_halving(t0, q, softness);
+            // What the rounding of h(a) moves a by: δp/(1 + q p(1 − p)/κ), δp = p(1 − p) ε(|t₀| + q)/κ.
+            let spread = expected * (1.0 - expected) / softness;
+            let noise = spread * (t0.abs() + q) / (1.0 + q * spread);
+            prop_assert!(
+                (found - expected).abs() <= 1e-14 * (1.0 + noise),
+                "{found:e}, expected {expected:e}"
+            );
+        }
+
+        /// The pull of the hinge is approached: they differ by no more than the t/κ of numbers that matter.
+        #[test]
+        fn a_small_softness_is_the_hinge(t0 in -3.0..3.0f64, log_e in -3.0..3.0f64, rate in 1.0..100.0f64) {
+            let e = 10f64.powf(log_e);
+            let hinge = (t0 / rate).clamp(0.0, e);
+            for softness in [1e-3, 1e-6, 1e-9] {
+                let soft = soft_pull(t0, e, rate, softness);
+                prop_assert!((soft - hinge).abs() <= 60.0 * softness + 1e-15 * e, "{soft} {hinge}");
+            }
+        }
+    }
+
+    #[test]
+    fn by_hand() {
+        // t = 0 and a = ½ where t₀ = q/2; t = ln 3, a = ¾ where t₀ = ln 3 + ¾q, κ = 1.
+        assert_eq!(soft_pull(3.0, 2.0, 3.0, 0.1), 1.0);
+        let t0 = 3f64.ln() + 0.75 * 6.0;
+        assert!((soft_pull(t0, 2.0, 3.0, 1.0) - 1.5).abs() < 1e-15);
+        // −ln 3 and ¼.
+        assert!((soft_pull(6.0 - t0, 2.0, 3.0, 1.0) - 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn extremes_are_numbers_within_their_bounds() {
+        let sizes = [0.0, 1e-300, 1e-20, 1.0, 1e20, 1e100];
+        for e in sizes {
+            for rate in [1.0, 1e20, 1e300, f64::MAX] {
+                for softness in [f64::MIN_POSITIVE, 1e-100, 1e-6, 1.0, 1e6, 1e300] {
+                    for size in [0.0, 1e-300, 1.0, 1e20, 1e300, f64::INFINITY] {
+                        for t0 in [size, -size] {
+                            let pull = soft_pull(t0, e, rate, softness);
+                            let what = (t0, e, rate, softness);
+                            assert!((0.0..=e).contains(&pull), "{what:?}: {pull:e}");
+                            // A margin that is left is not beyond the one there was, but for some κ.
+                            let left = t0 - pull * rate;
+                            let low = t0.min(0.0) - 800.0 * softness;
+                            assert!(left >= low - 1e-9 * t0.abs(), "{what:?}: {left:e}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
