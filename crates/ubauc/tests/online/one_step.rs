@@ -274,7 +274,7 @@ fn all_kinds_of_minima_occur() {
     let mut runner = TestRunner::deterministic();
     let strategy = cases();
     let mut seen = std::collections::BTreeMap::new();
-    for _ in 0..500 {
+    for _ in 0..1000 {
         let case = strategy.new_tree(&mut runner).unwrap().current();
         *seen.entry(subproblem(&case, 1.0).minimum().1).or_insert(0) += 1;
     }
