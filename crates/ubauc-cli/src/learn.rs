@@ -23,6 +23,7 @@ use serde_json::Value;
 use ubauc::algorithm::Spec;
 use ubauc::document::numbers::thousands;
 use ubauc::features::FeatureMap;
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::read::{LabelledBatch, LabelledStream, Next};
 
 use crate::args::WrongUsage;
@@ -321,6 +322,8 @@ impl Run<'_> {
             classes: self.args.class_names(state.head.negative.as_deref()),
             beta: self.spec.beta(),
             gamma: self.spec.gamma(),
+            softness: self.spec.softness(),
+            class_weight: self.spec.class_weight().map(ClassWeight::name),
             eta0: state.learner.eta0(),
             own: (self.spec.beta().is_none()).then(|| self.spec.parameters()),
             steps: state.learner.steps(),

@@ -48,7 +48,8 @@ use warnings::warn;
     ubauc train train.svm --beta 0.5 --gamma 1e-4 --model model.json\n  \
     ubauc train fraud.csv --label fraud --ignore id --least-squares balanced --model model.json\n  \
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
-    ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n\n\
+    ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n  \
+    ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n\n\
     Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
     their classes and s = w.x + b their scores, plus gamma/2 |w|^2; with a softness k above 0 the max is\n\
     the smooth k ln(1 + exp(y(lambda - s)/k)). The gap is the certificate: no weights have an objective\n\
@@ -72,11 +73,11 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     beta: Option<f64>,
     /// Softness of the bound, at least 0: 0 is the paper's hinge, 1 with --beta 0 is logistic regression [default: 0
-    /// if beta is given, else chosen with it]
+    /// if beta is given and for ol-ubauc, else chosen with beta]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     softness: Option<f64>,
-    /// Weights of the classes, in the bound and in the least squares [default: none if beta and gamma are given, else
-    /// chosen with them]
+    /// Weights of the classes, in the bound and in the least squares [default: none if beta and gamma are given, for
+    /// ol-ubauc and logistic, else chosen with them]
     #[arg(long, value_enum)]
     class_weight: Option<ClassWeightName>,
     /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; ol-ubauc and logistic: 1e-4]
@@ -336,6 +337,7 @@ impl TrainArgs {
                 spec.params = OlUbaucParams {
                     beta: spec.params.beta,
                     gamma: spec.params.gamma,
+                    class_weight,
                     least_squares,
                     intercept,
                     ..self.online.steps()

@@ -285,6 +285,7 @@ impl Common {
             eta0: steps.eta0.unwrap_or(standard.eta0),
             radius: steps.radius,
             average: steps.average,
+            ..standard
         })
     }
 

@@ -57,8 +57,9 @@ impl Kind {
     /// The version of its payload that is written, and the only one that is read.
     pub fn format(self) -> u16 {
         match self {
-            Kind::Round | Kind::Answers | Kind::OnlineLearner => 1,
-            Kind::RivalLearner | Kind::Checkpoint => 2,
+            Kind::Round | Kind::Answers => 1,
+            Kind::OnlineLearner | Kind::RivalLearner => 2,
+            Kind::Checkpoint => 3,
         }
     }
 
@@ -271,8 +272,8 @@ mod tests {
     #[test]
     fn a_newer_format_names_who_wrote_it() {
         let bytes = write(Kind::Checkpoint, &1.0).unwrap();
-        let newer = with(&by(&bytes, "7.2.0"), |b| b[7] = 3);
-        let (found, known, written_by) = (3, 2, "7.2.0".to_string());
+        let newer = with(&by(&bytes, "7.2.0"), |b| b[7] = 4);
+        let (found, known, written_by) = (4, 3, "7.2.0".to_string());
         let expected = Fault::Format {
             found,
             known,

@@ -13,7 +13,7 @@ use ubauc::solver::opauc::default_tau;
 
 use crate::algorithm::refuse_foreign;
 use crate::args::{InterceptArgs, WrongUsage};
-use crate::names::{LeastSquaresName, ScheduleName, StepName, name_of};
+use crate::names::{ClassWeightName, LeastSquaresName, ScheduleName, StepName, name_of};
 
 use Algorithm::{OamGra, OamSeq, OlUbauc as Ol, Opauc, Solam};
 
@@ -23,9 +23,17 @@ pub(crate) struct ProblemArgs {
     /// What to learn by
     #[arg(long, value_parser = online_parser(), default_value = Algorithm::OlUbauc.name())]
     algorithm: Algorithm,
-    /// ol-ubauc: weight of the least squares, above 0 [default: 0.5]
+    /// ol-ubauc: weight of the least squares, at least 0, and above 0 where the softness is 0 [default: 0.5]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     beta: Option<f64>,
+    /// ol-ubauc: softness of the bound, at least 0: 0 is the paper's hinge, 1 with --beta 0 is logistic regression
+    /// [default: 0]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    softness: Option<f64>,
+    /// ol-ubauc: weights of the classes, in the bound and in the least squares; balanced by the examples so far
+    /// [default: none]
+    #[arg(long, value_enum)]
+    class_weight: Option<ClassWeightName>,
     /// ol-ubauc: weight of |w|²/2, at least 0 [default: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
@@ -121,6 +129,7 @@ impl ProblemArgs {
         let numbers = [
             ("beta", self.beta),
             ("gamma", self.gamma),
+            ("softness", self.softness),
             ("radius", self.radius),
             ("zeta", self.zeta),
             ("eta", self.eta),
@@ -153,6 +162,7 @@ impl ProblemArgs {
         let default = OlUbaucParams::default();
         spec.finds_eta0 = self.eta0.is_none() && !predict;
         spec.params = OlUbaucParams {
+            class_weight: self.class_weight.map(Into::into).unwrap_or_default(),
             least_squares: self.least_squares().into(),
             intercept: self.intercept.intercept(),
             step: self.step().into(),
@@ -188,7 +198,7 @@ impl ProblemArgs {
         .map(|(name, value)| (name.to_string(), value))
         .into();
         let own = spec.parameters().into_iter();
-        settings.extend(own.map(|(name, value)| (name.to_string(), value)));
+        settings.extend(own.map(|(name, value)| (name.replace('_', "-"), value)));
         let mut set = |name: &str, value: Value| settings.insert(name.to_string(), value);
         if let Spec::OlUbauc(OlUbauc {
             params, finds_eta0, ..
@@ -222,6 +232,8 @@ impl ProblemArgs {
         let mut options: Vec<(&str, bool, &[Algorithm])> = vec![
             ("--beta", self.beta.is_some(), &[Ol]),
             ("--gamma", self.gamma.is_some(), &[Ol]),
+            ("--softness", self.softness.is_some(), &[Ol]),
+            ("--class-weight", self.class_weight.is_some(), &[Ol]),
             ("--least-squares", self.least_squares.is_some(), &[Ol]),
             ("--no-intercept", self.intercept.no_intercept, &[Ol]),
             ("--step", self.step.is_some(), &[Ol]),

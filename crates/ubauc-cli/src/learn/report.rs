@@ -156,6 +156,10 @@ pub(super) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gamma: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) softness: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) class_weight: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) eta0: Option<f64>,
     /// Of the other algorithms, by the names of the options; apart, since OPAUC's lambda is no threshold.
     #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
@@ -192,12 +196,16 @@ impl output::Report for Report {
         let ours = [
             ("beta", self.beta),
             ("gamma", self.gamma),
+            ("softness", self.softness),
             ("eta0", self.eta0),
         ];
         let ours = ours.into_iter().filter_map(|(name, value)| {
             let value = value?;
             Some(format!("{name} {value}"))
         });
+        let balanced = self.class_weight.filter(|weight| *weight != "none");
+        let balanced = balanced.map(|weight| format!("{weight} classes"));
+        let ours = ours.chain(balanced);
         let own = self.own.iter().flatten();
         let own = own.map(|(name, value)| format!("{name} {value}"));
         facts.add("parameters", ours.chain(own).collect::<Vec<_>>().join(", "));

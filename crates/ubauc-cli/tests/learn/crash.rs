@@ -74,6 +74,14 @@ fn kills_change_no_byte_of_the_other_algorithms() {
     killed_in_pairs(&STREAMS, 4);
 }
 
+#[test]
+fn kills_change_no_byte_of_the_soft_loss() {
+    let balanced = ["--softness", "0.5", "--class-weight", "balanced"];
+    let logistic = "--softness 1 --beta 0 --step sgd --eta0 0.1";
+    let logistic: Vec<&str> = logistic.split(' ').collect();
+    killed_in_pairs(&[&balanced, &logistic], 10);
+}
+
 /// So many runs of each stream, killed twice, at random, that then go on to the end.
 fn killed_in_pairs(streams: &[&[&str]], runs: u32) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();

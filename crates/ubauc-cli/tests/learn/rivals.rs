@@ -178,6 +178,25 @@ fn a_checkpoint_of_another_algorithm_or_with_other_options_is_refused_by_name() 
             stderr(&output)
         );
     }
+    let soft = ["--softness", "1", "--beta", "0"];
+    success(&of(&soft, &["--fresh"]));
+    for (words, expected) in [
+        (
+            &["--softness", "2", "--beta", "0"][..],
+            "--softness is 2.0, and was 1.0",
+        ),
+        (
+            &[&soft[..], &["--class-weight", "balanced"]].concat(),
+            "--class-weight is balanced, and was none",
+        ),
+    ] {
+        let output = of(words, &["--resume"]);
+        assert!(
+            wrong_usage(&output).contains(expected),
+            "{}",
+            stderr(&output)
+        );
+    }
     // SOLAM has nothing random.
     success(&of(STREAMS[0], &["--fresh"]));
     success(&of(STREAMS[0], &["--resume", "--seed", "9"]));
@@ -185,9 +204,11 @@ fn a_checkpoint_of_another_algorithm_or_with_other_options_is_refused_by_name() 
 
 #[test]
 fn options_of_others_are_refused_and_say_whose_they_are() {
-    let options: [(&[&str], &[&str]); 18] = [
+    let options: [(&[&str], &[&str]); 20] = [
         (&["--beta", "1"], &["ol-ubauc"]),
         (&["--gamma", "1"], &["ol-ubauc"]),
+        (&["--softness", "1"], &["ol-ubauc"]),
+        (&["--class-weight", "balanced"], &["ol-ubauc"]),
         (&["--least-squares", "plain"], &["ol-ubauc"]),
         (&["--no-intercept"], &["ol-ubauc"]),
         (&["--step", "sgd"], &["ol-ubauc"]),
@@ -234,6 +255,10 @@ fn options_of_others_are_refused_and_say_whose_they_are() {
         &["--algorithm", "oam-seq", "--average", "7"],
         "--average 7 is for ol-ubauc",
     );
+    refused(&["--beta", "0"], "beta");
+    refused(&["--softness", "-1"], "softness");
+    refused(&["--softness", "inf"], "softness");
+    refused(&["--class-weight", "heavy"], "--class-weight");
     refused(&["--algorithm", "svm"], "svm");
     refused(&["--algorithm", "solam", "--zeta", "0"], "zeta");
     refused(&["--algorithm", "oam-gra", "--buffer", "0"], "buffer");

@@ -81,6 +81,8 @@ fn json_has_the_fixed_keys_and_a_trace() {
         ("algorithm", value!("ol-ubauc")),
         ("beta", value!(0.5)),
         ("gamma", value!(1e-4)),
+        ("softness", value!(0.0)),
+        ("class_weight", value!("none")),
         ("least_squares", value!("plain")),
         ("scale", value!("maxabs")),
         ("step", value!("implicit")),
@@ -148,7 +150,13 @@ fn it_comes_near_the_certified_minimum_and_never_below_it() {
     let directory = directory_with(&[("x.svm", &text)]);
     let given = "--beta 2 --gamma 1e-3 --scale maxabs";
     let given: Vec<&str> = given.split(' ').collect();
-    for more in [&[][..], &["--intercept"], &["--least-squares", "balanced"]] {
+    let soft = ["--softness", "0.1", "--class-weight", "balanced"];
+    for more in [
+        &[][..],
+        &["--intercept"],
+        &["--least-squares", "balanced"],
+        &soft,
+    ] {
         let words = [&given[..], more].concat();
         let all = [
             &["train", "x.svm", "--json", "--tolerance", "1e-9"],
@@ -159,6 +167,37 @@ fn it_comes_near_the_certified_minimum_and_never_below_it() {
         let found = report(directory.path(), "x.svm", &words)["objective"].as_f64();
         let above = found.unwrap() / least.unwrap() - 1.0;
         assert!((-1e-9..2e-3).contains(&above), "{more:?}: {above:e}");
+    }
+}
+
+/// β = 0 and κ = 1 is logistic regression, its intercept −λ.
+#[test]
+fn it_comes_near_logistic_regression() {
+    let text = overlapping(2000, 10);
+    let directory = directory_with(&[("x.svm", &text)]);
+    let dir = directory.path();
+    for weight in ["none", "balanced"] {
+        let given = [
+            "--gamma",
+            "1e-3",
+            "--scale",
+            "maxabs",
+            "--class-weight",
+            weight,
+        ];
+        let logistic = ["train", "x.svm", "--algorithm", "logistic", "--json"];
+        let least = json(&ubauc(dir, &[&logistic[..], &given].concat()));
+        let soft = ["--softness", "1", "--beta", "0", "--model", "m.json"];
+        let found = report(dir, "x.svm", &[&given[..], &soft].concat());
+        let above =
+            found["objective"].as_f64().unwrap() / least["objective"].as_f64().unwrap() - 1.0;
+        assert!((-1e-6..1e-2).contains(&above), "{weight}: {above:e}");
+        assert_eq!(found["lambda"], 0.0);
+        assert_eq!(found["class_weight"], weight);
+        let saved = model(&dir.join("m.json"));
+        assert_eq!(saved["parameters"]["softness"], 1.0);
+        assert_eq!(saved["parameters"]["class_weight"], weight);
+        assert_eq!(saved["intercept"], found["intercept"]);
     }
 }
 
@@ -173,6 +212,9 @@ fn same_seed_same_bytes_whatever_the_threads() {
         fs::read(dir.join("m.json")).unwrap()
     };
     let one = bytes(&["--seed", "5", "--threads", "1"]);
+    let soft = ["--softness", "0.3", "--class-weight", "balanced"];
+    let soft = |threads| bytes(&[&soft[..], &["--threads", threads]].concat());
+    assert!(soft("1") == soft("2"));
     for threads in ["1", "2", "5"] {
         assert!(
             one == bytes(&["--seed", "5", "--threads", threads]),
@@ -283,6 +325,11 @@ fn wrong_usage_is_refused_by_name() {
         ("--average-from 0", "--average-from"),
         ("--average-from 2 --no-average", "--no-average"),
         ("--beta 0", "beta"),
+        ("--beta 0 --softness 0", "beta"),
+        ("--softness -1", "softness"),
+        ("--softness NaN", "softness"),
+        ("--softness x", "--softness"),
+        ("--class-weight heavy", "--class-weight"),
         ("--gamma -1", "gamma"),
         ("--tolerance -1", "tolerance"),
         ("--tolerance 1", "tolerance"),

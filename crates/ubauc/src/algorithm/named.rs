@@ -20,6 +20,8 @@ impl Spec {
             Spec::OlUbauc(spec) => {
                 named.insert("beta", json!(spec.params.beta));
                 named.insert("gamma", json!(spec.params.gamma));
+                named.insert("softness", json!(spec.params.softness));
+                named.insert("class_weight", json!(spec.params.class_weight));
                 if !spec.finds_eta0 {
                     named.insert("eta0", json!(spec.params.eta0));
                 }
@@ -75,6 +77,7 @@ impl Spec {
             (Spec::BaUbauc(spec), "softness", _) => spec.params.softness = value,
             (Spec::OlUbauc(spec), "beta", _) => spec.params.beta = value,
             (Spec::OlUbauc(spec), "gamma", _) => spec.params.gamma = value,
+            (Spec::OlUbauc(spec), "softness", _) => spec.params.softness = value,
             (Spec::OlUbauc(spec), "eta0", _) => {
                 spec.params.eta0 = value;
                 spec.finds_eta0 = false;

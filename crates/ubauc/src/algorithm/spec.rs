@@ -526,8 +526,8 @@ impl Spec {
     pub fn softness(&self) -> Option<f64> {
         match self {
             Spec::BaUbauc(spec) => Some(spec.params.softness),
-            Spec::OlUbauc(_)
-            | Spec::Solam(_)
+            Spec::OlUbauc(spec) => Some(spec.params.softness),
+            Spec::Solam(_)
             | Spec::Opauc(_)
             | Spec::OamSeq(_)
             | Spec::OamGra(_)
@@ -541,9 +541,9 @@ impl Spec {
     pub fn class_weight(&self) -> Option<ClassWeight> {
         match self {
             Spec::BaUbauc(spec) => Some(spec.params.class_weight),
+            Spec::OlUbauc(spec) => Some(spec.params.class_weight),
             Spec::Logistic(spec) => Some(spec.class_weight),
-            Spec::OlUbauc(_)
-            | Spec::Solam(_)
+            Spec::Solam(_)
             | Spec::Opauc(_)
             | Spec::OamSeq(_)
             | Spec::OamGra(_)

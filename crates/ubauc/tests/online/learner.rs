@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ubauc::Error;
 use ubauc::data::rows::Row;
-use ubauc::objective::ubauc::LeastSquares;
+use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step};
 
 use super::naive::Naive;
@@ -40,13 +40,32 @@ pub(super) fn streams(longest: usize) -> impl Strategy<Value = Stream> {
     let radius = prop::option::of(0.05..1.0f64);
     let average = prop::option::of(0..20u64);
     let start = prop::option::of(prop::collection::vec(-1.0..1.0f64, D + 2));
-    let all = (examples, flags, numbers, (rate, radius, average), start);
-    all.prop_map(|(examples, flags, numbers, options, start)| {
+    let softness = prop_oneof![Just(0.0), 0.01..3.0f64];
+    let soft = (softness, any::<bool>(), any::<bool>());
+    let all = (
+        examples,
+        flags,
+        numbers,
+        (rate, radius, average),
+        start,
+        soft,
+    );
+    all.prop_map(|(examples, flags, numbers, options, start, soft)| {
         let ([balanced, intercept, sgd, scaled], (beta, gamma, eta0)) = (flags, numbers);
         let (rate, radius, average) = options;
+        let (softness, is_logistic, balances) = soft;
         let params = OlUbaucParams {
-            beta,
+            beta: match softness > 0.0 && is_logistic {
+                true => 0.0,
+                false => beta,
+            },
             gamma,
+            softness,
+            // A rare class makes steps so long that Eq. (9) diverges.
+            class_weight: match balances && !sgd {
+                true => ClassWeight::Balanced,
+                false => ClassWeight::None,
+            },
             least_squares: if balanced {
                 LeastSquares::Balanced
             } else {
@@ -337,6 +356,15 @@ fn what_cannot_be_learned_is_refused_by_name() {
     };
     let good = OlUbaucParams::default();
     assert_eq!(bad(OlUbaucParams { beta: 0.0, ..good }), "beta");
+    for softness in [-1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(bad(OlUbaucParams { softness, ..good }), "softness");
+    }
+    let logistic = OlUbaucParams {
+        beta: 0.0,
+        softness: 1.0,
+        ..good
+    };
+    assert!(logistic.check().is_ok());
     assert_eq!(
         bad(OlUbaucParams {
             gamma: -1.0,

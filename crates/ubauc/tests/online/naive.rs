@@ -1,7 +1,7 @@
 //! The long way: dense vectors, all iterates added up one by one, an implicit step by Gaussian elimination.
 #![allow(clippy::needless_range_loop)] // indices as in the formulas
 
-use ubauc::objective::ubauc::LeastSquares;
+use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, RunningScale, Step};
 
 /// f + (1/2η)‖· − ·_t‖² of one example, at η; `s` its weight, `v` of the least squares.
@@ -21,11 +21,31 @@ impl Subproblem<'_> {
         let d = self.x.len();
         let c: f64 = self.x.iter().zip(at).map(|(x, w)| x * w).sum();
         let (lambda, b) = (at[d], at[d + 1]);
-        let hinge = (self.y * (lambda - c)).max(0.0);
+        let t = self.y * (lambda - c);
+        let hinge = match self.params.softness {
+            0.0 => t.max(0.0),
+            softness => t.max(0.0) + softness * (-(t / softness).abs()).exp().ln_1p(),
+        };
         let square = self.params.beta / 2.0 * self.v * (self.y - c - b).powi(2);
         let norm: f64 = at[..d].iter().map(|w| w * w).sum();
         let far: f64 = at.iter().zip(self.from).map(|(a, b)| (a - b).powi(2)).sum();
         self.s * (hinge + square + self.params.gamma / 2.0 * norm) + far / (2.0 * self.eta)
+    }
+
+    /// The minimum for the soft loss: the multiplier is halved into [0, 1] until it is the slope of the loss at the margin of
+    /// the linear system that it makes. The margin is linear in it.
+    fn soft_minimum(&self, h: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+        let ends = [0.0, 1.0].map(|a| h(&self.quadratic(a, false)));
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..200 {
+            let a = 0.5 * (low + high);
+            let margin = ends[0] + a * (ends[1] - ends[0]);
+            match slope(margin, self.params.softness) > a {
+                true => low = a,
+                false => high = a,
+            }
+        }
+        self.quadratic(0.5 * (low + high), false)
     }
 
     /// The least of the three cases that are consistent: without the hinge, with it, on its kink. Each is a linear
@@ -35,6 +55,9 @@ impl Subproblem<'_> {
             let c: f64 = self.x.iter().zip(at).map(|(x, w)| x * w).sum();
             self.y * (at[self.x.len()] - c)
         };
+        if self.params.softness > 0.0 {
+            return (self.soft_minimum(h), "soft");
+        }
         let inactive = self.quadratic(0.0, false);
         if h(&inactive) <= 0.0 {
             return (inactive, "inactive");
@@ -88,6 +111,11 @@ impl Subproblem<'_> {
         at.pop();
         at
     }
+}
+
+/// φ' of the soft loss.
+fn slope(t: f64, softness: f64) -> f64 {
+    1.0 / (1.0 + (-t / softness).exp())
 }
 
 /// Gauss with pivots; the right side is the last column.
@@ -221,14 +249,21 @@ impl Naive {
         }
     }
 
-    /// v.
-    fn factor(&self, positive: bool) -> f64 {
+    /// What balances the classes so far.
+    fn balance(&self, positive: bool) -> f64 {
         let [neg, pos] = self.totals;
-        match self.params.least_squares {
-            LeastSquares::Balanced if neg > 0.0 && pos > 0.0 => {
-                (neg + pos) / (2.0 * self.totals[usize::from(positive)])
-            }
-            _ => 1.0,
+        match neg > 0.0 && pos > 0.0 {
+            true => (neg + pos) / (2.0 * self.totals[usize::from(positive)]),
+            false => 1.0,
+        }
+    }
+
+    /// The factor of the weight, and v, of which one alone can balance.
+    fn factors(&self, positive: bool) -> (f64, f64) {
+        match (self.params.class_weight, self.params.least_squares) {
+            (ClassWeight::Balanced, _) => (self.balance(positive), 1.0),
+            (ClassWeight::None, LeastSquares::Balanced) => (1.0, self.balance(positive)),
+            (ClassWeight::None, LeastSquares::Plain) => (1.0, 1.0),
         }
     }
 
@@ -268,7 +303,8 @@ impl Naive {
         let y = if positive { 1.0 } else { -1.0 };
         self.totals[usize::from(positive)] += s;
         self.steps += 1;
-        let (v, eta) = (self.factor(positive), self.eta());
+        let ((share, v), eta) = (self.factors(positive), self.eta());
+        let s = s * share;
         let mut kept;
         match self.params.step {
             Step::Implicit => {
@@ -290,7 +326,10 @@ impl Naive {
                 let w = self.at[..d].to_vec();
                 let (lambda, b) = (self.at[d], self.at[d + 1]);
                 let c: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
-                let active = f64::from(u8::from(y * (lambda - c) > 0.0));
+                let active = match self.params.softness {
+                    0.0 => f64::from(u8::from(y * (lambda - c) > 0.0)),
+                    softness => slope(y * (lambda - c), softness),
+                };
                 let beta = s * self.params.beta * v;
                 for j in 0..d {
                     let outer: f64 = (0..d).map(|k| x[j] * x[k] * w[k]).sum();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ubauc::data::rows::Row;
-use ubauc::objective::ubauc::LeastSquares;
+use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step};
 
 use super::naive::Subproblem;
@@ -58,6 +58,57 @@ fn eq09_one_step_by_hand() {
 }
 
 #[test]
+fn soft_eq09_one_step_by_hand() {
+    let soft = OlUbaucParams {
+        softness: 0.5,
+        ..params(Step::Sgd)
+    };
+    // Negative, c = 1, λ = 0.5: t = 0.5, a = 1/(1 + e^-1). Slope γw + (β(c + 1) + a)(2, 1); λ rises by ηa.
+    let a = 1.0 / (1.0 + (-1.0f64).exp());
+    let (first, second) = (0.1 + 2.0 * (1.0 + a), -0.1 + 1.0 + a);
+    near(
+        &step_from(&soft, 0.5, false),
+        &[1.0 - 0.2 * first, -1.0 - 0.2 * second, 0.5 + 0.2 * a, 0.0],
+    );
+    // Without least squares, at t = 0: a = ½.
+    let logistic = OlUbaucParams { beta: 0.0, ..soft };
+    near(
+        &step_from(&logistic, 1.0, true),
+        &[0.98 + 0.2, -0.98 + 0.1, 0.9, 0.0],
+    );
+}
+
+/// Both classes have the weight n/2 so far: a positive of weight 1 after a negative of weight 3 has the weight 2.
+#[test]
+fn balanced_weights_are_those_of_the_examples_so_far() {
+    for (softness, least_squares) in [
+        (0.0, LeastSquares::Plain),
+        (0.7, LeastSquares::Plain),
+        (0.7, LeastSquares::Balanced),
+    ] {
+        let learn = |class_weight, least_squares, weights: [f64; 2]| {
+            let params = OlUbaucParams {
+                softness,
+                class_weight,
+                least_squares,
+                ..params(Step::Implicit)
+            };
+            let mut learner = Learner::of_centred(&params, RunningScale::None).unwrap();
+            for (positive, weight) in [false, true].into_iter().zip(weights) {
+                let x = if positive { [2.0, 1.0] } else { [1.0, -0.5] };
+                learner.learn(Row::Dense(&x), positive, weight).unwrap();
+            }
+            let mut found = learner.weights();
+            found.extend([learner.lambda()]);
+            found
+        };
+        let balanced = learn(ClassWeight::Balanced, least_squares, [3.0, 1.0]);
+        let expected = learn(ClassWeight::None, LeastSquares::Plain, [3.0, 2.0]);
+        assert_eq!(balanced, expected);
+    }
+}
+
+#[test]
 fn implicit_step_by_hand() {
     // γ = 0, η = 1, β = 1: g = 1, q = 5, K = 6.
     let implicit = OlUbaucParams {
@@ -106,15 +157,17 @@ fn cases() -> impl Strategy<Value = Case> {
         log(0.01, 100.0),
         prop_oneof![Just(0.0), log(1e-4, 10.0)],
         log(1e-3, 1e3),
+        prop_oneof![Just(0.0), log(1e-6, 100.0)],
     );
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let rest = (prop_oneof![Just(1.0), 0.1..5.0f64], any::<Option<bool>>());
     (vectors, numbers, flags, rest).prop_map(|(vectors, numbers, flags, (weight, earlier))| {
-        let ((x, from), (beta, gamma, eta0)) = (vectors, numbers);
+        let ((x, from), (beta, gamma, eta0, softness)) = (vectors, numbers);
         let (intercept, balanced, positive) = flags;
         let params = OlUbaucParams {
             beta,
             gamma,
+            softness,
             intercept,
             least_squares: if balanced {
                 LeastSquares::Balanced
@@ -198,19 +251,35 @@ proptest! {
     }
 }
 
+proptest! {
+    /// The step of the hinge is where those of softer and softer losses lead.
+    #[test]
+    fn a_small_softness_makes_the_step_of_the_hinge(case in cases()) {
+        let step = |softness: f64| {
+            let params = OlUbaucParams { softness, ..case.params };
+            step_of(&Case { params, ..case.clone() }).0
+        };
+        let (hinge, soft) = (step(0.0), step(1e-9));
+        let size = hinge.iter().fold(1.0f64, |m, x| m.max(x.abs()));
+        for (a, b) in soft.iter().zip(&hinge) {
+            prop_assert!((a - b).abs() <= 1e-6 * size, "{soft:?} {hinge:?}");
+        }
+    }
+}
+
 #[test]
-fn all_three_cases_occur() {
+fn all_kinds_of_minima_occur() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let strategy = cases();
     let mut seen = std::collections::BTreeMap::new();
-    for _ in 0..500 {
+    for _ in 0..1000 {
         let case = strategy.new_tree(&mut runner).unwrap().current();
         *seen.entry(subproblem(&case, 1.0).minimum().1).or_insert(0) += 1;
     }
     assert!(
-        seen.len() == 3 && seen.values().all(|&n| n > 25),
+        seen.len() == 4 && seen.values().all(|&n| n > 25),
         "{seen:?}"
     );
 }

@@ -5,6 +5,7 @@ use ubauc::Error;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Row, Rows};
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc;
 use ubauc::solver::ol_ubauc::passes::{Passes, PassesInputs, Start, Stop, fit};
 use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step, eta0};
@@ -38,6 +39,7 @@ proptest! {
     fn a_pass_equals_a_stream(stream in streams(40)) {
         let params = OlUbaucParams {
             least_squares: Default::default(),
+            class_weight: Default::default(),
             average: stream.params.average.map(|_| 0),
             ..stream.params
         };
@@ -85,7 +87,11 @@ proptest! {
                 for ((a, b), r) in found.weights.iter().zip(&expected).zip(divisors) {
                     prop_assert!((a * r - b).abs() < 1e-10 * size, "{:?} {expected:?}", found.weights);
                 }
-                let intercept = learner.intercept() - offset(&found.weights);
+                // Without least squares b is −λ, the best for these weights.
+                let intercept = match params.beta > 0.0 {
+                    true => learner.intercept() - offset(&found.weights),
+                    false => -found.lambda[0],
+                };
                 prop_assert!((found.intercept - intercept).abs() < 1e-10 * size);
                 prop_assert_eq!(found.trace.len(), 1);
                 prop_assert_eq!(found.stop, Stop::MaxPasses);
@@ -189,17 +195,74 @@ fn eta0_follows_the_size_of_the_features_and_never_diverges() {
     }
 }
 
-/// P does not know the unit of the weights, and neither may its minimum.
-#[test]
-fn weights_of_any_size_lead_to_the_same_minimum() {
-    let examples: Vec<Shown> = (0..400u32)
+/// Two classes that overlap, one in five positive.
+fn overlapping() -> Vec<Shown> {
+    (0..400u32)
         .map(|i| {
             let noise = |k: u32| f64::from((i * 37 + k * 101) % 113) / 113.0 - 0.5;
             let positive = i % 5 == 0;
             let mean = if positive { 0.6 } else { -0.2 };
             (vec![mean + noise(1), noise(2) - mean], positive, 1.0)
         })
-        .collect();
+        .collect()
+}
+
+/// Without least squares that of logistic regression among them.
+#[test]
+fn soft_passes_approach_the_minimum_of_the_batch_solver() {
+    let data = dataset(&overlapping()).unwrap();
+    let weights: Vec<f64> = (0..400u32).map(|i| f64::from(i % 3)).collect();
+    for (softness, beta) in [(1.0, 0.0), (0.1, 0.0), (0.05, 0.5)] {
+        for class_weight in [ClassWeight::None, ClassWeight::Balanced] {
+            for weights in [None, Some(&weights[..])] {
+                let batch = ba_ubauc::BaUbaucParams {
+                    beta,
+                    gamma: 1e-2,
+                    softness,
+                    class_weight,
+                    ..Default::default()
+                };
+                let given = ba_ubauc::BatchInputs {
+                    weights,
+                    ..Default::default()
+                };
+                let best = ba_ubauc::fit(&data, &given, &batch).unwrap();
+                let given = PassesInputs {
+                    weights,
+                    ..Default::default()
+                };
+                let params = OlUbaucParams {
+                    beta,
+                    gamma: 1e-2,
+                    softness,
+                    class_weight,
+                    average: Some(20),
+                    ..Default::default()
+                };
+                let eta0 = eta0::choose(&data, &given, &params, 0).unwrap();
+                let params = OlUbaucParams { eta0, ..params };
+                let passes = Passes {
+                    passes: 40,
+                    tolerance: 0.0,
+                    shuffle: Some(0),
+                };
+                let found = fit(&data, &given, &params, &passes).unwrap();
+                let above = found.objective / best.objective - 1.0;
+                let what = (softness, beta, class_weight, weights.is_some());
+                println!("{what:?}: {above:e}");
+                assert!((-1e-6..1e-2).contains(&above), "{what:?}: {above:e}");
+                assert_eq!(found.lambda[0], found.lambda[1]);
+                let apart = found.lambda[0] + found.intercept - best.lambda[0] - best.intercept;
+                assert!(apart.abs() < 0.1, "{what:?}: {apart:e}");
+            }
+        }
+    }
+}
+
+/// P does not know the unit of the weights, and neither may its minimum.
+#[test]
+fn weights_of_any_size_lead_to_the_same_minimum() {
+    let examples = overlapping();
     let data = dataset(&examples).unwrap();
     let (beta, gamma) = (2.0, 0.1);
     let batch = ba_ubauc::BaUbaucParams {

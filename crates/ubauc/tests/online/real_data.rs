@@ -1,6 +1,7 @@
 //! Real data, from `$UBAUC_DATA`: the certified minimum is what the steps approach.
 
 use ubauc::data::dataset::Dataset;
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::{self, BaUbaucParams};
 use ubauc::solver::ol_ubauc::passes::{Passes, PassesInputs, fit};
 use ubauc::solver::ol_ubauc::{OlUbaucParams, Rate, Step, eta0};
@@ -70,6 +71,47 @@ fn both_steps_approach_the_certified_minimum() {
             let last = found.trace.last().unwrap();
             assert_eq!(last.objective, found.objective);
         }
+    }
+}
+
+/// κ = 1 and β = 0.
+#[test]
+fn passes_approach_logistic_regression() {
+    let test = "passes_approach_logistic_regression";
+    let Some(data) = read(test, "german/all.svm.zst") else {
+        return;
+    };
+    let (beta, gamma, softness) = (0.0, 1e-3, 1.0);
+    for class_weight in [ClassWeight::None, ClassWeight::Balanced] {
+        let batch = BaUbaucParams {
+            beta,
+            gamma,
+            softness,
+            class_weight,
+            ..Default::default()
+        };
+        let best = ba_ubauc::fit(&data, &Default::default(), &batch).unwrap();
+        let params = OlUbaucParams {
+            beta,
+            gamma,
+            softness,
+            class_weight,
+            ..Default::default()
+        };
+        let eta0 = eta0::choose(&data, &PassesInputs::default(), &params, 1).unwrap();
+        let params = OlUbaucParams { eta0, ..params };
+        let passes = Passes {
+            passes: 100,
+            tolerance: 0.0,
+            shuffle: Some(1),
+        };
+        let found = fit(&data, &PassesInputs::default(), &params, &passes).unwrap();
+        let above = found.objective / best.objective - 1.0;
+        println!("{class_weight:?}: {above:e}");
+        assert!(
+            (-1e-6..1e-2).contains(&above),
+            "{class_weight:?}: {above:e}"
+        );
     }
 }
 

@@ -40,7 +40,7 @@ use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
 use crate::data::rows::{add_to, dot};
 use crate::objective::loss::Loss;
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
-use crate::solver::threshold::TIED;
+use crate::solver::threshold::{TIED, balanced};
 use crate::{Error, Result};
 use system::{Newton, Problem};
 
@@ -49,14 +49,9 @@ const DESCENT: f64 = 1e-4;
 /// … up to the rounding of P, which hides the last steps.
 const ROUNDING: f64 = 1e-14;
 const MAX_HALVINGS: usize = 40;
-/// λ is exact when a Newton step in it is below this share of κ …
-const LAMBDA: f64 = 1e-14;
-/// … or one is at most this share of κ times the root of the tolerance: the next would be the square of it, and what is left
-/// of Σ u_i no more than a hundredth of the tolerance.
+/// A Newton step in λ of this share of κ times the root of the tolerance is the last: the next would be the square of it, and
+/// what is left of Σ u_i no more than a hundredth of the tolerance.
 const LAMBDA_NEAR: f64 = 0.1;
-const MAX_LAMBDA: usize = 200;
-/// The first stride in λ, times κ.
-const STRIDE: f64 = 16.0;
 /// Where a gap is estimated, at most this share of what was gained since w = 0 may be left.
 const LITTLE: f64 = 0.01;
 /// Steps without progress after which the solver gives up; a descent by less than this share of P is none.
@@ -254,40 +249,14 @@ impl<'s, 'a> Solver<'s, 'a> {
         value + 0.5 * beta * squares
     }
 
-    /// The best λ for the current z, from a point near it. Where it is not yet enclosed, a step is no longer than a
-    /// stride that grows: far from the rows the curvature is next to nothing, and 1 over it no step to take.
-    fn balance(&mut self, mut at: SoftPoint) -> Result<()> {
+    /// The best λ for the current z, from a point near it.
+    fn balance(&mut self, at: SoftPoint) -> Result<()> {
         let softness = self.params.softness;
         let near = LAMBDA_NEAR * self.params.tolerance.sqrt() * softness;
-        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut stride = STRIDE * softness.max(f64::MIN_POSITIVE);
-        for _ in 0..MAX_LAMBDA {
-            // The slope rises with λ.
-            match at.slope > 0.0 {
-                true => high = at.lambda,
-                false => low = at.lambda,
-            }
-            let step = -at.slope / at.curvature;
-            let is_enclosed = low.is_finite() && high.is_finite();
-            let mut next = at.lambda + step;
-            let is_inside = next > low && next < high;
-            if at.slope == 0.0 || next == at.lambda {
-                next = at.lambda;
-            } else if is_enclosed && !is_inside {
-                next = 0.5 * (low + high);
-            } else if !is_enclosed && (step.is_nan() || step.abs() > stride) {
-                next = at.lambda - stride.copysign(at.slope);
-                stride *= 4.0;
-            } else if step.abs() <= near {
-                self.lambda = next;
-                return Ok(());
-            }
-            if next == at.lambda || step.abs() <= LAMBDA * softness {
-                break;
-            }
-            at = self.shards.soft_slope(next, softness)?;
-        }
-        self.lambda = at.lambda;
+        let shards = &mut *self.shards;
+        self.lambda = balanced(at, softness, near, |lambda| {
+            shards.soft_slope(lambda, softness)
+        })?;
         Ok(())
     }
 

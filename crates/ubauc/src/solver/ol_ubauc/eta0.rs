@@ -15,15 +15,14 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::passes::{PassesInputs, shift};
+use super::passes::{PassesInputs, balanced, shift};
 use super::{Learner, OlUbaucParams, RunningScale, Step};
 use crate::data::dataset::Dataset;
 use crate::data::rows::Row;
 use crate::metrics::weighted_auc;
-use crate::objective::loss::Loss;
-use crate::objective::ubauc::{Chunk, Sums};
+use crate::objective::ubauc::{Chunk, ClassWeight, ClassWeights, Sums};
 use crate::solver::ordered::{Affine, copied};
-use crate::solver::threshold::threshold;
+use crate::solver::threshold::best_lambda;
 use crate::{Error, Result};
 
 /// η₀ where there is nothing to try it on: right for features of a size up to 1.
@@ -46,7 +45,9 @@ pub fn choose(
         shift: shift.as_deref(),
         divisors: given.divisors,
     };
-    let weight = |i: usize| given.weights.map_or(1.0, |weights| weights[i]);
+    let balanced = balanced(data, given.weights, params);
+    let weights = balanced.as_deref().or(given.weights);
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let mut used: Vec<usize> = (0..data.rows().len())
         .filter(|&i| weight(i) > 0.0)
         .collect();
@@ -66,8 +67,9 @@ pub fn choose(
     let rows = copied(data.rows(), transform, Some(&sample))?;
     let example = |(k, &i): (usize, &usize)| (rows.row(k), data.positive()[i], weight(i));
     let examples: Vec<_> = used.iter().enumerate().map(example).collect();
-    // The average is counted in passes, and the trial is but one.
+    // The average is counted in passes, and the trial is but one. The weights have those of the classes.
     let params = OlUbaucParams {
+        class_weight: ClassWeight::None,
         average: params.average.map(|_| taken as u64 / 2),
         ..*params
     };
@@ -147,7 +149,11 @@ struct Trial {
 
 /// None if it diverges.
 fn trial(examples: &[Weighted<'_>], mut learner: Learner) -> Option<Trial> {
-    let objective = learner.params().objective();
+    let params = *learner.params();
+    let (objective, loss) = (params.objective(), params.objective().loss());
+    // P has the weights of the classes among all of these; the learner has them among those so far.
+    let totals = totals(examples);
+    let share = |positive: bool| params.class_factors(totals, positive).0;
     let mut scores = Vec::with_capacity(examples.len());
     let mut sums = Sums::default();
     for &(row, positive, weight) in examples {
@@ -157,32 +163,45 @@ fn trial(examples: &[Weighted<'_>], mut learner: Learner) -> Option<Trial> {
         let chunk = Chunk {
             scores: &[score - b],
             positive: &[positive],
-            weights: Some(&[weight]),
+            weights: Some(&[weight * share(positive)]),
         };
-        sums += Sums::of(chunk, Loss::Hinge, lambda, b).ok()?;
+        sums += Sums::of(chunk, loss, lambda, b).ok()?;
     }
     let positive: Vec<bool> = examples.iter().map(|x| x.1).collect();
-    let weights: Vec<f64> = examples.iter().map(|x| x.2).collect();
+    let weights: Vec<f64> = examples.iter().map(|x| x.2 * share(x.1)).collect();
     let auc = weighted_auc(&scores, &positive, &weights).ok()?.auc;
     let before = objective.value(&sums, 0.0);
 
     let b = learner.intercept();
     let scores: Vec<f64> = examples.iter().map(|x| learner.score(x.0) - b).collect();
-    let [low, high] = threshold(&scores, &weights, sums.total.pos);
     let chunk = Chunk {
         scores: &scores,
         positive: &positive,
         weights: Some(&weights),
     };
-    let sums = Sums::of(chunk, Loss::Hinge, 0.5 * (low + high), b).ok()?;
+    let [low, high] = best_lambda(chunk, loss).ok()?;
+    let sums = Sums::of(chunk, loss, 0.5 * (low + high), b).ok()?;
     let norm_sq = (0..learner.cols())
         .map(|j| learner.iterate.weight(j).powi(2))
         .sum();
     let after = objective.value(&sums, norm_sq);
     (before.is_finite() && after.is_finite()).then_some(Trial {
-        eta0: learner.params().eta0,
+        eta0: params.eta0,
         auc,
         before,
         after,
     })
+}
+
+/// Σ s_i by class.
+fn totals(examples: &[Weighted<'_>]) -> ClassWeights {
+    let mut totals = ClassWeights::default();
+    for &(_, positive, weight) in examples {
+        *(if positive {
+            &mut totals.pos
+        } else {
+            &mut totals.neg
+        }) += weight;
+    }
+    totals
 }

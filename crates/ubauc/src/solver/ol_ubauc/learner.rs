@@ -8,7 +8,7 @@ use super::means::Means;
 use super::scale::{RunningScale, Sizes};
 use super::step::Example;
 use crate::data::rows::Row;
-use crate::objective::ubauc::{ClassWeights, LeastSquares, Objective};
+use crate::objective::ubauc::{ClassWeight, ClassWeights};
 use crate::solver::stream::raw_score;
 use crate::solver::weights::Weights;
 use crate::{Error, Result};
@@ -215,10 +215,11 @@ impl Learner {
         } else {
             totals.neg += weight;
         }
+        let (share, factor) = self.params.class_factors(totals, positive);
         let example = Example {
             y: if positive { 1.0 } else { -1.0 },
-            weight,
-            factor: class_factor(self.params.least_squares, totals, positive),
+            weight: weight * share,
+            factor,
             norm_sq: sums.norm_sq,
         };
         let plan = self
@@ -479,23 +480,20 @@ impl Products {
     }
 }
 
-/// v, from the weights of both classes; 1 while there is only one.
-pub(super) fn class_factor(
-    least_squares: LeastSquares,
-    totals: ClassWeights,
-    positive: bool,
-) -> f64 {
-    let objective = Objective {
-        beta: 1.0,
-        gamma: 0.0,
-        least_squares,
-        softness: 0.0,
-    };
-    let [pos, neg] = objective.class_factors(totals);
-    let both = totals.pos > 0.0 && totals.neg > 0.0 && pos.is_finite() && neg.is_finite();
-    match (both, positive) {
-        (false, _) => 1.0,
-        (true, true) => pos,
-        (true, false) => neg,
+impl OlUbaucParams {
+    /// What the weight of an example is multiplied by, and v, from the weights of both classes; 1 while there is only one.
+    /// Balanced classes have the same weight, so that v is 1.
+    pub(super) fn class_factors(&self, totals: ClassWeights, positive: bool) -> (f64, f64) {
+        let shares = self.class_weight.factors(totals);
+        let squares = match self.class_weight {
+            ClassWeight::None => self.objective().class_factors(totals),
+            ClassWeight::Balanced => [1.0, 1.0],
+        };
+        let both = totals.pos > 0.0 && totals.neg > 0.0;
+        let of_class = |factors: [f64; 2]| match both && factors.iter().all(|x| x.is_finite()) {
+            true => factors[usize::from(!positive)],
+            false => 1.0,
+        };
+        (of_class(shares), of_class(squares))
     }
 }

@@ -1,10 +1,12 @@
 //! ol-UBAUC: one example at a time on P, Eq. (8) in mean form.
 //!
 //! ```text
-//! f(w, λ, b) = s { [y(λ − c)]₊ + (β/2) v (y − c − b)² + (γ/2)‖w‖² },   c = w·x
+//! f(w, λ, b) = s { φ(y(λ − c)) + (β/2) v (y − c − b)² + (γ/2)‖w‖² },   c = w·x
 //! ```
 //!
-//! is what one example (x, y) of weight s adds to P: P is Σf/Σs, whatever the size of the weights. b is in the least
+//! is what one example (x, y) of weight s adds to P: P is Σf/Σs, whatever the size of the weights. φ is the hinge [t]₊, or the
+//! soft loss κ ln(1 + e^{t/κ}), with which β may be 0: logistic regression. Balanced class weights multiply s by
+//! n/(2n_y), n_y as for v below, which is then 1. b is in the least
 //! squares only, and left out on request, which is the paper's Eq. (8). With b, dense features are taken less their mean, that of
 //! all examples (`passes.rs`) or of those so far (`means.rs`), since a constant added to a feature must not matter. v = 1, or n/(2n_y) with the weights n_y of the classes: of all examples where they are
 //! known (`passes.rs`), otherwise of those so far, this one included, and 1 while only one class was seen.
@@ -47,6 +49,7 @@ pub mod eta0;
 mod iterate;
 mod learner;
 mod means;
+mod multiplier;
 pub mod passes;
 mod prepared;
 mod scale;
@@ -55,7 +58,7 @@ mod step;
 
 use serde::{Deserialize, Serialize};
 
-use crate::objective::ubauc::{LeastSquares, Objective};
+use crate::objective::ubauc::{ClassWeight, LeastSquares, Objective};
 use crate::{Error, Result};
 
 pub use learner::Learner;
@@ -89,10 +92,14 @@ pub enum Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OlUbaucParams {
-    /// β > 0, the weight of the least squares.
+    /// β ≥ 0, the weight of the least squares; above 0 where κ = 0.
     pub beta: f64,
     /// γ ≥ 0, the weight of ½‖w‖².
     pub gamma: f64,
+    /// κ ≥ 0 of φ; 0 is the hinge.
+    pub softness: f64,
+    /// Of the examples, in the bound and in the least squares.
+    pub class_weight: ClassWeight,
     /// v.
     pub least_squares: LeastSquares,
     /// An intercept in the least squares, not penalised; dense features are centred with it.
@@ -115,6 +122,8 @@ impl Default for OlUbaucParams {
         OlUbaucParams {
             beta: 0.5,
             gamma: 1e-4,
+            softness: 0.0,
+            class_weight: ClassWeight::None,
             least_squares: LeastSquares::Plain,
             intercept: true,
             step: Step::Implicit,
@@ -133,7 +142,7 @@ impl OlUbaucParams {
             beta: self.beta,
             gamma: self.gamma,
             least_squares: self.least_squares,
-            softness: 0.0,
+            softness: self.softness,
         }
     }
 

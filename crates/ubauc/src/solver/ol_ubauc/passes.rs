@@ -1,9 +1,9 @@
 //! Passes over a data set in memory: the same steps, the rows in a new random order each time (`prepared.rs`).
 //!
-//! v comes of the classes of all examples. With an intercept features are taken less their mean: all of dense rows, of
+//! v and balanced class weights come of the classes of all examples. With an intercept features are taken less their mean: all of dense rows, of
 //! sparse rows those that at least half of the rows store (`centred.rs`), for a step along a feature like `age` would
 //! otherwise be one along its mean. Features may be divided by given numbers; the answer is for raw features again. After each pass P and AUC of the weights that would be saved are looked at, P with the λ that is best for
-//! them (E1), as `ba_ubauc` does; the passes end when P has changed by less than the tolerance, relatively.
+//! them (E1, or where the slope of the soft loss vanishes), as `ba_ubauc` does; the passes end when P has changed by less than the tolerance, relatively.
 //!
 //! Cost of a pass: O(nnz), one thread; of an evaluation: O(nnz + N), all threads, and the same bits for any number of them.
 
@@ -13,13 +13,12 @@ use super::prepared::Prepared;
 use crate::data::dataset::Dataset;
 use crate::data::rows::{Rows, dot};
 use crate::metrics::{auc, weighted_auc};
-use crate::objective::loss::Loss;
-use crate::objective::ubauc::{Chunk, ClassWeights, Sums};
+use crate::objective::ubauc::{Chunk, ClassWeight, ClassWeights, Sums};
 use crate::solver::centred::{means, offset};
 use crate::solver::inputs::{check_row_inputs, refuse_one_class};
 use crate::solver::ordered::Affine;
 use crate::solver::passes::{Ended, Evaluation, Passing, make_passes};
-use crate::solver::threshold::{TIED, threshold};
+use crate::solver::threshold::{TIED, best_lambda};
 use crate::{Error, Result};
 
 pub use crate::solver::passes::{PassPoint, Passes, Stop};
@@ -56,9 +55,9 @@ pub struct PassesInputs<'a> {
 pub struct Fit {
     /// For the raw features.
     pub weights: Vec<f64>,
-    /// b, 0 without.
+    /// b, 0 without; −λ where β is 0, as in [`ba_ubauc::Fit`](crate::solver::ba_ubauc::Fit).
     pub intercept: f64,
-    /// The interval of λ that minimise P at these weights (E1), in units of w·x.
+    /// The interval of λ that minimise P at these weights (E1; a point where φ is soft), in units of w·x.
     pub lambda: [f64; 2],
     /// P there.
     pub objective: f64,
@@ -84,7 +83,7 @@ pub fn fit(
     passes.check()?;
     let mut run = Run::new(data, given, params, passes.shuffle)?;
     let ended = make_passes(&mut run, passes, given.progress)?;
-    Ok(run.finish(ended))
+    run.finish(ended)
 }
 
 /// The rows, made ready, and where the learner stands.
@@ -95,7 +94,8 @@ pub struct Run<'a> {
     rows: Prepared<'a>,
     /// The means that are taken off.
     shift: Option<Vec<f64>>,
-    totals: ClassWeights,
+    /// The weights with those of the classes, if there are any of those.
+    balanced: Option<Vec<f64>>,
     iterate: Iterate,
     passes: usize,
 }
@@ -118,34 +118,43 @@ impl<'a> Run<'a> {
             shift: shift.as_deref(),
             divisors,
         };
+        let balanced = balanced(data, weights, params);
+        let weights = balanced.as_deref().or(weights);
         Ok(Run {
             data,
             given: *given,
             params: *params,
             rows: Prepared::new(data, (weights, transform), totals, params, shuffle)?,
-            totals,
             iterate: first(data.rows().cols(), given, shift.as_deref())?,
             shift,
+            balanced,
             passes: 0,
         })
     }
 
-    /// The interval of best λ, of rows less their mean.
-    fn lambda(&self, scores: &[f64]) -> [f64; 2] {
-        let ones;
-        let sample = match self.given.weights {
-            Some(weights) => weights,
-            None => {
-                ones = vec![1.0; scores.len()];
-                &ones
-            }
-        };
-        threshold(scores, sample, self.totals.pos)
+    /// The examples as P has them: s_i with the weights of the classes, scores of rows less their mean.
+    fn chunk<'s>(&'s self, scores: &'s [f64]) -> Chunk<'s> {
+        Chunk {
+            scores,
+            positive: self.data.positive(),
+            weights: self.balanced.as_deref().or(self.given.weights),
+        }
     }
 
-    fn finish(self, Ended { at, stop, trace }: Ended) -> Fit {
+    /// P with the best λ.
+    fn objective_at(&self, weights: &[f64], scores: &[f64]) -> Result<f64> {
+        let objective = self.params.objective();
+        let chunk = self.chunk(scores);
+        let lambda = best_lambda(chunk, objective.loss())?;
+        let middle = 0.5 * (lambda[0] + lambda[1]);
+        let b = self.iterate.mean_intercept();
+        let sums = Sums::of(chunk, objective.loss(), middle, b)?;
+        Ok(objective.value(&sums, dot(weights, weights)))
+    }
+
+    fn finish(self, Ended { at, stop, trace }: Ended) -> Result<Fit> {
         let weights = at.raw_weights(self.given.divisors);
-        let lambda = self.lambda(&at.scores);
+        let lambda = best_lambda(self.chunk(&at.scores), self.params.objective().loss())?;
         // Back from the rows less their mean.
         let offset = offset(self.shift.as_deref(), &weights);
         let middle = 0.5 * (lambda[0] + lambda[1]);
@@ -154,9 +163,13 @@ impl<'a> Run<'a> {
         let tied = scores
             .filter(|&(i, z)| (z - middle).abs() <= TIED && counts(i))
             .count();
-        Fit {
+        let intercept = match self.params.beta > 0.0 {
+            true => self.iterate.mean_intercept(),
+            false => -middle,
+        };
+        Ok(Fit {
             weights,
-            intercept: self.iterate.mean_intercept() - offset,
+            intercept: intercept - offset,
             lambda: lambda.map(|lambda| lambda + offset),
             objective: at.objective,
             tied,
@@ -164,7 +177,7 @@ impl<'a> Run<'a> {
             stop,
             trace,
             scores: at.scores.into_iter().map(|z| z + offset).collect(),
-        }
+        })
     }
 }
 
@@ -197,18 +210,7 @@ impl Passing for Run<'_> {
             .map(|j| self.iterate.weight(j))
             .collect();
         let scores = self.rows.scores(&weights);
-        let lambda = self.lambda(&scores);
-        let middle = 0.5 * (lambda[0] + lambda[1]);
-        let chunk = Chunk {
-            scores: &scores,
-            positive: self.data.positive(),
-            weights: self.given.weights,
-        };
-        let sums = Sums::of(chunk, Loss::Hinge, middle, self.iterate.mean_intercept())?;
-        let objective = self
-            .params
-            .objective()
-            .value(&sums, dot(&weights, &weights));
+        let objective = self.objective_at(&weights, &scores)?;
         if !objective.is_finite() {
             let what = "the objective is not finite; scale the features";
             return Err(Error::Numerical { what });
@@ -236,6 +238,23 @@ pub(super) fn shift(
     params: &OlUbaucParams,
 ) -> Option<Vec<f64>> {
     params.intercept.then(|| means(rows, weights))?
+}
+
+/// The weights times those of the classes; none where these are none.
+pub(super) fn balanced(
+    data: &Dataset,
+    weights: Option<&[f64]>,
+    params: &OlUbaucParams,
+) -> Option<Vec<f64>> {
+    if params.class_weight == ClassWeight::None {
+        return None;
+    }
+    let totals = totals(data, weights);
+    let factors = [false, true].map(|positive| params.class_factors(totals, positive).0);
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let classes = data.positive().iter().enumerate();
+    let product = |(i, &positive): (usize, &bool)| weight(i) * factors[usize::from(positive)];
+    Some(classes.map(product).collect())
 }
 
 /// Σ s_i by class.

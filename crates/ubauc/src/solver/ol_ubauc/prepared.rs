@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::OlUbaucParams;
-use super::learner::class_factor;
 use super::step::Example;
 use crate::Result;
 use crate::data::dataset::Dataset;
@@ -17,6 +16,7 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
+    /// The weights are those of the classes too; the totals are without.
     pub(super) fn new(
         data: &'a Dataset,
         (weights, transform): (Option<&[f64]>, Affine<'_>),
@@ -26,8 +26,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<Prepared<'a>> {
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
         let ordered = Ordered::new(data.rows(), transform, shuffle, |i| weight(i) > 0.0)?;
-        let factors =
-            [false, true].map(|positive| class_factor(params.least_squares, totals, positive));
+        let factors = [false, true].map(|positive| params.class_factors(totals, positive).1);
         let example = |k: u32| {
             let i = ordered.place(k);
             let positive = data.positive()[i];

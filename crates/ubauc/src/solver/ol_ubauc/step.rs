@@ -32,11 +32,16 @@
 //! k = ((1 + i g)/F) pull + (g/F) r₀
 //! ```
 //!
+//! **Soft loss**, κ > 0: a = φ'(y(λ_t − c_t)) in the first. In the second a = φ'(h(a)), with h(a) as above:
+//! `multiplier.rs` solves that; e a y = pull, and the rest is the same.
+//!
 //! All of it is finite whatever η₀ and n: F grows with both. Every quotient here is one of numbers that do not depend
 //! on w, λ and b. [`Plan`] holds them, made for many examples at once: the steps, each of which must wait for the one
 //! before, then only multiply and add.
 
+use super::multiplier::soft_pull;
 use super::{OlUbaucParams, Rate, Step};
+use crate::objective::loss::Loss;
 
 /// Above this, e is as good as infinite, and its square still a number.
 const LARGEST_STEP: f64 = 1e100;
@@ -75,7 +80,11 @@ pub(super) struct Plan {
     /// The bounds of e a y.
     low: f64,
     high: f64,
-    /// gn/M, E(1 + ig)/M and F/M.
+    /// κ.
+    softness: f64,
+    /// M/F, for the soft loss.
+    rate: f64,
+    /// gn/M, E(1 + ig)/M and F/M; M times as much over F for the soft loss.
     hold: f64,
     keep: f64,
     lift: f64,
@@ -111,6 +120,8 @@ impl OlUbaucParams {
             y: x.y,
             low: signed.min(0.0),
             high: signed.max(0.0),
+            softness: self.softness,
+            rate: 0.0,
             hold: 0.0,
             keep: 0.0,
             lift: 0.0,
@@ -135,11 +146,16 @@ impl OlUbaucParams {
         }
         let m = f + (1.0 + ig) * n;
         let (per_f, per_m, decay) = inverses(f, m, e);
+        let (per_margin, lift, rate) = match self.softness > 0.0 {
+            false => (per_m, f * per_m, 0.0),
+            true => (per_f, 1.0, (m * per_f).min(f64::MAX)),
+        };
         Plan {
             decay,
-            hold: g * n * per_m,
-            keep: e * (1.0 + ig) * per_m,
-            lift: f * per_m,
+            rate,
+            hold: g * n * per_margin,
+            keep: e * (1.0 + ig) * per_margin,
+            lift,
             along: [(1.0 + ig) * per_f, g * per_f],
             shift: [ig * e * per_f, ig * n * per_f],
             ..common
@@ -172,8 +188,7 @@ impl Plan {
     pub(super) fn step(&self, score: f64, decayed: f64, lambda: f64, intercept: f64) -> Move {
         let target = self.y - intercept;
         if self.step == Step::Sgd {
-            let active = self.y * (lambda - score) > 0.0;
-            let pull = if active { self.low + self.high } else { 0.0 };
+            let pull = self.sgd_pull(self.y * (lambda - score));
             let residual = target - score;
             return Move {
                 along: pull + self.along[1] * residual,
@@ -189,12 +204,28 @@ impl Plan {
             };
         }
         let free = self.lift * lambda - self.hold * target;
-        let pull = cut(free - self.keep * decayed, self.low, self.high);
+        let pull = match self.softness > 0.0 {
+            false => cut(free - self.keep * decayed, self.low, self.high),
+            true => {
+                let margin = self.y * (free - self.keep * decayed);
+                self.y * soft_pull(margin, self.high - self.low, self.rate, self.softness)
+            }
+        };
         let residual = target - decayed;
         Move {
             along: self.along[0] * pull + self.along[1] * residual,
             lambda: lambda - pull,
             intercept: intercept + self.shift[0] * residual - self.shift[1] * pull,
+        }
+    }
+
+    /// e a y of Eq. (9) at a margin.
+    #[inline]
+    fn sgd_pull(&self, margin: f64) -> f64 {
+        match Loss::of_softness(self.softness) {
+            Loss::Hinge if margin > 0.0 => self.low + self.high,
+            Loss::Hinge => 0.0,
+            soft @ Loss::Soft { .. } => (self.low + self.high) * soft.multiplier(margin),
         }
     }
 }
