@@ -20,6 +20,7 @@ from ._callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from ._model_file import class_name, read_model, write_model
 from ._problem import Problem
 from .metrics import hand_till, roc_auc
+from .metrics._given import groups_of
 
 # What `validate_data` lets in, and what it makes of the rest.
 ACCEPTED = {
@@ -158,8 +159,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return read_model(cls, path)
 
     @with_callbacks
-    def _fit(self, X, y, sample_weight=None):
-        """`fit`, with weights for those who take them."""
+    def _fit(self, X, y, sample_weight=None, groups=None):
+        """`fit`, with weights and groups for those who take them."""
         self._validate_params()
         given = X, y, sample_weight
         X, y = validate_data(self, X, y, **ACCEPTED)
@@ -173,11 +174,12 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         weights = self._weights(sample_weight, X, y, codes)
         if weights is not None and not weights.any():
             raise ValueError("all sample weights are zero")
+        groups = groups_of(groups, y)
         seed, n_jobs = self._seed(), effective_n_jobs(self.n_jobs)
         n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
         tasks = Tasks(self, *given, n_pairs=n_pairs, max_steps=self._max_steps())
         solutions = []
-        for problem in self._problems(X, codes, weights):
+        for problem in self._problems(X, codes, weights, groups):
             solve = partial(self._solve, problem, seed=seed, n_jobs=n_jobs)
             solutions.append(tasks.pair(solve))
         self._set(solutions)
@@ -213,16 +215,17 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return int(state)
         return int(check_random_state(state).randint(2**31 - 1))
 
-    def _problems(self, X, codes, weights):
+    def _problems(self, X, codes, weights, groups=None):
         """Each pair of classes; the rows of both where there are more."""
         names = [class_name(label) for label in self.classes_]
         if len(names) == 2:
-            yield Problem(X, codes == 1, weights, names)
+            yield Problem(X, codes == 1, weights, names, groups)
             return
         for i, j in combinations(range(len(names)), 2):
             of_pair = (codes == i) | (codes == j)
-            chosen = None if weights is None else weights[of_pair]
-            yield Problem(X[of_pair], codes[of_pair] == j, chosen, [names[i], names[j]])
+            chosen = [None if of_all is None else of_all[of_pair] for of_all in (weights, groups)]
+            pair = [names[i], names[j]]
+            yield Problem(X[of_pair], codes[of_pair] == j, chosen[0], pair, chosen[1])
 
     def _set(self, solutions):
         """The fitted attributes."""

@@ -90,9 +90,14 @@ impl Scale {
     /// What suits rows of which nothing else is known: standard deviations of dense ones; sparse ones, whose rare features
     /// have small deviations and would be blown up, by their largest values.
     pub fn suited(rows: &Rows) -> Scale {
-        match rows {
-            Rows::Dense(_) => Scale::Standard,
-            Rows::Csr(_) => Scale::MaxAbs,
+        Scale::suited_if_sparse(matches!(rows, Rows::Csr(_)))
+    }
+
+    /// The same of rows that are elsewhere.
+    pub fn suited_if_sparse(sparse: bool) -> Scale {
+        match sparse {
+            true => Scale::MaxAbs,
+            false => Scale::Standard,
         }
     }
 
