@@ -125,8 +125,8 @@ def given_to(algorithm, estimator, seed):
     """The parameters of an algorithm; what is "auto" is the library's default."""
     spec = defaults(algorithm)
     given = {
-        "beta": estimator.beta,
-        "gamma": estimator.gamma,
+        "beta": _number(estimator.beta),
+        "gamma": _number(estimator.gamma),
         "least_squares": estimator.least_squares,
         "intercept": bool(estimator.fit_intercept),
         "scale": estimator.scale,
@@ -136,7 +136,7 @@ def given_to(algorithm, estimator, seed):
         given |= {
             "step": estimator.step,
             "rate": "inverse-sqrt" if estimator.schedule == "sqrt" else estimator.schedule,
-            "eta0": estimator.eta0,
+            "eta0": _number(estimator.eta0),
             "finds_eta0": estimator.eta0 == "auto",
             "radius": estimator.radius,
             "average": None if after is None else after - 1,
@@ -145,11 +145,16 @@ def given_to(algorithm, estimator, seed):
     else:
         balanced = estimator.class_weight == "balanced"
         given |= {
-            "softness": estimator.softness,
+            "softness": _number(estimator.softness),
             "class_weight": "balanced" if balanced else "none",
         }
     spec |= {name: value for name, value in given.items() if value != "auto"}
     return spec
+
+
+def _number(value):
+    """A float, as files have it: 2 is 2.0."""
+    return value if value == "auto" else float(value)
 
 
 def spec_of(estimator, seed):
@@ -167,7 +172,7 @@ def spec_of(estimator, seed):
     _core.check_criterion(estimator.criterion)
     spec = given_to(estimator._algorithm, estimator, seed)
     if estimator.tol is not None:
-        (spec["passes"] if online else spec)["tolerance"] = estimator.tol
+        (spec["passes"] if online else spec)["tolerance"] = float(estimator.tol)
     if estimator.max_iter is not None:
         spec = with_steps(spec, estimator.max_iter)
     return spec
