@@ -274,7 +274,7 @@ def by_shards(X, y, pieces, left_out, search):
 
 CHOICES = {
     "default": {},
-    "auto": {"class_weight": "auto", "scale": "none"},
+    "auto": {"class_weight": "auto", "scale": "none", "gamma": 1e-2},
     "hinge": {"softness": 0, "least_squares": "plain", "gamma": 1e-2},
 }
 
@@ -304,7 +304,7 @@ def test_shards_choose_what_one_machine_chooses(choice):
     assert any(point["collapsed"] for point in local["points"]) == (choice == "hinge")
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("choice", ["default", "auto"])
 def test_the_cluster_chooses_what_the_same_shards_choose(client, choice):
     X, y = problem(n=600)
     sizes = (50, 350, 200)

@@ -12,10 +12,10 @@ class UBAUCClassifier(WeightedAUCClassifier):
 
     The batch solver finds the minimum of a convex objective and certifies it: ``gap_`` bounds how
     far it can be from the optimum. The objective is one of a family that has the paper's hinge,
-    logistic regression and ridge regression at its corners; which one is best for the data is chosen
-    by cross-validated AUC unless it is given. The online solver minimises the hinge, one example at
-    a time, and has `partial_fit`. Neither compares pairs of examples. More than two classes are
-    learned one against one.
+    logistic regression and ridge regression at its corners; which one is best for the data is
+    chosen by cross-validated AUC unless it is given. The online solver minimises the hinge, one
+    example at a time, and has `partial_fit`. Neither compares pairs of examples. More than two
+    classes are learned one against one.
 
     Parameters
     ----------

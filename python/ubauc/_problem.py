@@ -389,8 +389,8 @@ def warn_about(solution, n, spec):
                 "does, of dense features)"
             )
         message = (
-            f"not converged ({stop}): the gap is {gap}, asked for was {spec['tolerance']:g}; {remedy}, scale the "
-            "features (scale='maxabs') or ask for a larger tol"
+            f"not converged ({stop}): the gap is {gap}, asked for was {spec['tolerance']:g}; "
+            f"{remedy}, scale the features (scale='maxabs') or ask for a larger tol"
         )
         warn_user(message, ConvergenceWarning)
     elif stop == "unproved":

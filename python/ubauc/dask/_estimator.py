@@ -40,10 +40,11 @@ class DaskUBAUCClassifier(UBAUCClassifier):
     beta, gamma, softness, least_squares, fit_intercept, scale, tol, max_iter, class_weight, \
 time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         As in :class:`ubauc.UBAUCClassifier`. "auto" chooses by cross-validated AUC over the rows of
-        all partitions, in which each row counts once, whatever its weight. That takes a hundred fits
-        or so: give `beta` and `gamma`, or a `time_limit`, where that is too long, or choose them on
-        a sample. No rows are held out to compare the choice with logistic regression. `calibrate`
-        fits five times more, and brings the scores of held-out rows here, of ten million at most.
+        all partitions, in which each row counts once, whatever its weight. That takes a hundred
+        fits or so: give `beta` and `gamma`, or a `time_limit`, where that is too long, or choose
+        them on a sample. No rows are held out to compare the choice with logistic regression.
+        `calibrate` fits five times more, and brings the scores of held-out rows here, of ten
+        million at most.
     criterion : {"auc"}, default="auc"
         No other can be had exactly from rows that stay where they are.
     start : {"online"}, default=None
