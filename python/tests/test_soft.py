@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import shuffle
 from ubauc import (
     OAMClassifier,
     OPAUCClassifier,
@@ -118,6 +121,21 @@ def test_balanced_classes_of_many(dense):
     given = UBAUCClassifier(**SOFT, class_weight=by_hand).fit(X, y)
     np.testing.assert_allclose(balanced.coef_, given.coef_, rtol=0, atol=1e-6)
     assert balanced.class_weight_ == ["balanced"] * 3 and given.class_weight_ == [None] * 3
+
+
+def test_pairs_of_different_losses_can_be_compared():
+    X, y = shuffle(*make_blobs(n_samples=300, random_state=0), random_state=7)
+    X = StandardScaler().fit_transform(X)
+    for seed in range(4):
+        # Sums of scores as they are have 77 % right for the second seed.
+        clf = UBAUCClassifier(random_state=seed).fit(X, y)
+        assert (clf.predict(X) == y).mean() > 0.9
+    clf = UBAUCClassifier(beta=0, softness=0.5, gamma=1e-3).fit(X, y)
+    scores = X @ clf.coef_.T + clf.intercept_
+    p = 1 / (1 + np.exp(-scores / 0.5))  # of the second class of each pair
+    of_0, of_1, of_2 = (2 * p - 1).T
+    expected = np.column_stack([-of_0 - of_1, of_0 - of_2, of_1 + of_2])
+    np.testing.assert_allclose(clf.decision_function(X), expected, atol=1e-12)
 
 
 def settings(clf):

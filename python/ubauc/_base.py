@@ -71,7 +71,9 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``X @ coef_.T + intercept_`` for two classes. For more, a column for each class: the sum
-            of its scores against the others.
+            of its scores s against the others. Least squares make of s an estimate of the class,
+            -1 or 1; where there are none (`beta_` is 0) ``tanh(s / (2 * softness_))`` is that, and
+            taken in place of s, so that pairs with different losses can be compared.
         """
         return self._decision(self._pair_scores(X))
 
@@ -249,7 +251,9 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if n_classes == 2:
             return scores[0]
         decision = np.zeros((scores[0].size, n_classes))
-        for (i, j), score in zip(combinations(range(n_classes), 2), scores, strict=True):
+        pairs = combinations(range(n_classes), 2)
+        for (i, j), score, solution in zip(pairs, scores, self._solutions, strict=True):
+            score = solution.expected_class(score)
             decision[:, j] += score
             decision[:, i] -= score
         return decision

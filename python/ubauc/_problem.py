@@ -107,6 +107,14 @@ class Solution:
         scores -= self.cut
         return scores
 
+    def expected_class(self, scores):
+        """Scores on the scale of the least squares, between -1 and 1 or so.
+
+        Without least squares they are log-odds, times the softness, and grow without bounds as
+        gamma falls.
+        """
+        return np.tanh(scores / (2.0 * self.softness)) if self.beta == 0 else scores
+
     @property
     def threshold(self):
         """In units of w.x, without the offset."""
