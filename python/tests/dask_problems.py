@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 from ubauc import UBAUCClassifier, _core
-from ubauc._problem import solver_params
+from ubauc._problem import context, encoded, spec_of
 from ubauc.dask import _data
 from ubauc.dask._task import Task
 
@@ -48,12 +48,11 @@ def in_chunks(X, y, sizes, weights=None):
 
 def same_shards(X, y, sizes, weights=None, class_weight=None, **params):
     """The solver on the same shards, in this process."""
-    estimator = UBAUCClassifier(**params)
+    of_library = class_weight if class_weight == "balanced" else None
+    estimator = UBAUCClassifier(**params, class_weight=of_library)
     ends = np.cumsum(sizes)
-    classes, counts = np.unique(y, return_counts=True)
-    if class_weight == "balanced":
-        class_weight = tuple(len(y) / (2 * counts))
-    task = Task(cols=X.shape[1], pair=tuple(classes), class_weight=class_weight)
+    by_rows = None if of_library else class_weight
+    task = Task(cols=X.shape[1], pair=tuple(np.unique(y)), class_weight=by_rows)
     parts = []
     for k, (end, size) in enumerate(zip(ends, sizes, strict=True)):
         of_part = slice(end - size, end)
@@ -64,10 +63,8 @@ def same_shards(X, y, sizes, weights=None, class_weight=None, **params):
     def send(round, add):
         return [s.run(p.part, round) for s, p in zip(shards, parts, strict=True)]
 
-    params = solver_params(estimator, ["0", "1"], seed=0, n_jobs=1)
-    params["least_squares"] = params["least_squares"] or "plain"
-    rounds = _core.Rounds(send, X.shape[1], params)
-    return rounds.fit(params["beta"], params["gamma"], params["tolerance"], None)
+    spec = encoded(spec_of(estimator, 0))
+    return _core.fit_rounds(send, X.shape[1], spec, context(["0", "1"], 1))
 
 
 def assert_bits(fitted, found):

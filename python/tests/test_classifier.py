@@ -145,11 +145,19 @@ def test_auto_chooses_and_tells(dense):
     chosen = clf.tuning_["points"][clf.tuning_["chosen"]]
     assert (clf.beta_, clf.gamma_) == (chosen["beta"], chosen["gamma"])
     assert clf.least_squares_ == chosen["least_squares"]
-    assert not chosen["collapsed"]
-    assert set(clf.tuning_["verdict"]) == {"ours", "logistic", "test"}
+    assert (clf.softness_, clf.class_weight_) == (chosen["softness"], None)
+    assert not chosen["collapsed"] and not chosen["stopped"] and chosen["standard_error"] > 0
+    assert len(chosen["fold_aucs"]) == 5
+    assert np.mean(chosen["fold_aucs"]) == pytest.approx(chosen["auc"], rel=1e-12)
+    logistic = clf.tuning_["points"][clf.tuning_["logistic"]]
+    assert (logistic["beta"], logistic["class_weight"]) == (0, "none")
+    best = max(p["auc"] for p in clf.tuning_["points"] if not p["stopped"])
+    assert chosen["auc"] == best >= logistic["auc"]
+    assert set(clf.tuning_["verdict"]) == {"ours", "logistic", "test", "is_logistic"}
+    assert clf.tuning_["verdict"]["is_logistic"] == (clf.beta_ == 0)
     few = np.r_[np.where(y == 1)[0][:4], np.where(y == -1)[0][:50]]
     small = UBAUCClassifier(random_state=0).fit(X[few], y[few])
-    assert (small.beta_, small.gamma_, small.tuning_) == (0.5, 1e-4, None)
+    assert (small.beta_, small.gamma_, small.softness_, small.tuning_) == (0.5, 1e-4, 0, None)
 
 
 def test_threads_change_nothing(dense, sparse):

@@ -36,7 +36,20 @@ CASES = {
             "scale": "standard",
         },
     ),
-    "tuned": ([], {}),
+    # The program chooses class weights too, unless they are typed.
+    "tuned": ([], {"class_weight": "auto"}),
+    "tuned plain": (
+        ["--class-weight", "none", "--criterion", "average-precision", "--time-limit", "3600"],
+        {"criterion": "average-precision", "time_limit": 3600},
+    ),
+    "tuned soft": (
+        ["--gamma", "1e-2", "--softness", "0.3", "--class-weight", "balanced"],
+        {"gamma": 1e-2, "softness": 0.3, "class_weight": "balanced"},
+    ),
+    "logistic": (
+        ["--beta", "0", "--softness", "1", "--gamma", "1e-3", "--class-weight", "balanced"],
+        {"beta": 0, "softness": 1, "gamma": 1e-3, "class_weight": "balanced"},
+    ),
     "tuned gamma": (["--beta", "1", "--tolerance", "1e-4"], {"beta": 1.0, "tol": 1e-4}),
     "online": (
         ["--algorithm", "ol-ubauc", "--passes", "4"],

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from svmlight_text import write_svmlight
 from ubauc import UBAUCClassifier, _core
-from ubauc._problem import Solution, solver_params
+from ubauc._problem import Solution, context, encoded, given_to, spec_of
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -586,9 +586,8 @@ def test_damaged_messages_are_refused(client):
         rounds.append((round, answers[0]))
         return answers
 
-    params = solver_params(UBAUCClassifier(), ["0", "1"], seed=0, n_jobs=1)
-    params["least_squares"] = "plain"
-    _core.Rounds(send, 3, params)
+    given = 3, encoded(spec_of(UBAUCClassifier(), 0)), context(["0", "1"], 1)
+    _core.fit_rounds(send, *given)
     round, answers = rounds[0]
     damaged = answers.copy()
     damaged[len(damaged) // 2] ^= 1
@@ -599,7 +598,7 @@ def test_damaged_messages_are_refused(client):
         with pytest.raises(ValueError, match="^the answers of a shard "):
             _core.sum_answers([answers, wrong])
         with pytest.raises(ValueError, match="^the answers of a shard "):
-            _core.Rounds(lambda round, add, wrong=wrong: [wrong], 3, params)
+            _core.fit_rounds(lambda round, add, wrong=wrong: [wrong], *given)
     assert _core.sum_answers([answers, answers]).nbytes == answers.nbytes
 
 
@@ -608,7 +607,7 @@ def test_damaged_messages_are_refused(client):
 
 def test_class_weights_need_no_labels_on_the_driver():
     from sklearn.utils.class_weight import compute_class_weight
-    from ubauc.dask._fit import class_weights
+    from ubauc._weighted import class_weights
 
     counts = np.array([7, 3, 11])
     y = np.repeat(np.arange(3), counts)
@@ -620,7 +619,6 @@ def test_class_weights_need_no_labels_on_the_driver():
 
 
 def test_the_first_step_is_tried_on_rows_with_a_say():
-    from ubauc._problem import online_steps
     from ubauc.dask import _online
 
     random = np.random.default_rng(0)
@@ -629,15 +627,13 @@ def test_the_first_step_is_tried_on_rows_with_a_say():
     X[:, 0] += 100 * (y == 1)
     X[y == 2] *= 1000
     estimator = DaskUBAUCClassifier(solver="online", beta=0.5, gamma=1e-4, scale="maxabs")
-    params = solver_params(estimator, ["0", "1"], seed=0, n_jobs=1)
-    params = {**params, "least_squares": "plain", "progress": None}
-    steps = {**online_steps(estimator), "average": None}
+    spec = encoded(given_to("ol-ubauc", estimator, 0) | {"average": None})
 
     part = _data.of_arrays(X, y, None, "rows")
-    found = _online.first_step(part, 0, Task(5, (0, 1)), params, steps, 0)
+    found = _online.first_step(part, 0, Task(5, (0, 1)), spec, 0)
     order = np.random.default_rng([0, 0, 0]).permutation(len(y))
     order = order[y[order] < 2]
-    learner = _core.Learner(params, steps)
+    learner = _core.Learner(spec)
     learner.find_eta0(X[order], y[order] == 1)
     assert found == learner.eta0
 

@@ -1,11 +1,15 @@
 """What a cluster learns by folds, probabilities and parameters; online learning; and scores."""
 
 import json
+import os
+import signal
+import threading
 import time
 
 import numpy as np
 import pytest
 from ubauc import UBAUCClassifier, _core
+from ubauc._problem import context, search_of, spec_of
 from ubauc.metrics import roc_auc
 
 da = pytest.importorskip("dask.array")
@@ -23,7 +27,14 @@ from dask_problems import (  # noqa: E402
     same_shards,
 )
 from dask_processes import cluster  # noqa: E402
-from ubauc.dask import DaskUBAUCClassifier, _calibrate, _data, _rounds, _workers  # noqa: E402
+from ubauc.dask import (  # noqa: E402
+    DaskUBAUCClassifier,
+    _calibrate,
+    _data,
+    _rounds,
+    _tune,
+    _workers,
+)
 from ubauc.dask._task import Task  # noqa: E402
 
 
@@ -206,8 +217,12 @@ def test_gamma_is_chosen_by_auc_of_all_partitions(client):
     params = {"beta": 0.5, "least_squares": "plain", "scale": "none", "random_state": 4}
     fitted = DaskUBAUCClassifier(client, gamma="auto", **params).fit(rows, labels)
     points = fitted._solutions[0].tuned["points"]
-    gammas = [point["gamma"] for point in points]
-    assert sorted(gammas) == sorted(json.loads(_core.tune_grid())["gammas"])
+    # Logistic regression always runs beside.
+    assert {(point["beta"], point["softness"]) for point in points} == {(0.5, 0.0), (0.0, 1.0)}
+    points = [point for point in points if point["beta"] == 0.5]
+    local = UBAUCClassifier(gamma="auto", **params).fit(X, y).tuning_["points"]
+    gammas = [point["gamma"] for point in local if point["beta"] == 0.5]
+    assert [point["gamma"] for point in points] == gammas
     seed = UBAUCClassifier(**params)._seed() % 2**32
     for point in points:
         local = {**params, "gamma": point["gamma"], "tol": 1e-3}
@@ -219,6 +234,143 @@ def test_gamma_is_chosen_by_auc_of_all_partitions(client):
     assert best - chosen["auc"] < 0.01
     given = {**params, "gamma": chosen["gamma"], "tol": 1e-6}
     assert_close(fitted.set_params(tol=1e-6), UBAUCClassifier(**given).fit(X, y))
+
+
+def by_shards(X, y, pieces, left_out, search):
+    """The search over shards in this process; `left_out[k]` are the rows of fold k."""
+    parts = [_core.Part(np.ascontiguousarray(X[of])) for of in pieces]
+    positive = y == 1
+
+    class Without:
+        def __init__(self, fold):
+            kept = np.where(left_out[fold], 0.0, 1.0)
+            given = [
+                (p, X.shape[1], positive[of], kept[of]) for p, of in zip(parts, pieces, strict=True)
+            ]
+            self.shards = [_core.Shard(*shard) for shard in given]
+
+        def __call__(self, round, add):
+            return [s.run(p, round) for s, p in zip(self.shards, parts, strict=True)]
+
+        def close(self):
+            closed.append(self)
+
+    def judge(fold, weights):
+        scores, of = X @ weights, left_out[fold]
+        return roc_auc(y[of], scores[of]), bool(np.ptp(scores[of]) == 0)
+
+    closed = []
+    rows = {
+        "n_neg": int((~positive).sum()),
+        "n_pos": int(positive.sum()),
+        "cols": X.shape[1],
+        "without": Without,
+        "judge": judge,
+    }
+    found = json.loads(_core.tune_rounds(rows, search, context(["0", "1"], 3)))
+    assert closed
+    return found
+
+
+CHOICES = {
+    "default": {},
+    "auto": {"class_weight": "auto", "scale": "none", "gamma": 1e-2},
+    "hinge": {"softness": 0, "least_squares": "plain", "gamma": 1e-2},
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_shards_choose_what_one_machine_chooses(choice):
+    X, y = problem(n=600)
+    estimator = UBAUCClassifier(**CHOICES[choice])
+    spec = spec_of(estimator, 7)
+    search = json.loads(search_of(estimator, spec, 7))
+    # Nothing is held out, so that both have the same rows in the same folds.
+    search = json.dumps(search | {"held_out": 0.0})
+    given = (X, y == 1, None, None)
+    local = json.loads(_core.tune(*given, search, context(["0", "1"], 2)))
+    folds = _core.folds(y == 1, None, 5, 7)
+    pieces = [slice(0, 50), slice(50, 400), slice(400, 600)]
+    remote = by_shards(X, y, pieces, [folds == k for k in range(5)], search)
+    assert remote["best"] == local["best"]
+    remote, local = remote["tuned"], local["tuned"]
+    for key in ("chosen", "logistic", "verdict", "cut_short"):
+        assert remote[key] == local[key]
+    assert len(remote["points"]) == len(local["points"])
+    for theirs, ours in zip(remote["points"], local["points"], strict=True):
+        for key in ("fold_aucs", "auc", "standard_error"):
+            assert theirs.pop(key) == pytest.approx(ours.pop(key), abs=1e-9)
+        assert theirs == ours
+    assert any(point["collapsed"] for point in local["points"]) == (choice == "hinge")
+
+
+@pytest.mark.parametrize("choice", ["default", "auto"])
+def test_the_cluster_chooses_what_the_same_shards_choose(client, choice):
+    X, y = problem(n=600)
+    sizes = (50, 350, 200)
+    rows, labels, _ = in_chunks(X, y, sizes)
+    fitted = DaskUBAUCClassifier(client, random_state=4, **CHOICES[choice]).fit(rows, labels)
+    ends = np.cumsum(sizes)
+    pieces = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    parts = [_data.of_arrays(X[of], y[of], None, "part") for of in pieces]
+    counted = np.array([[int((p.y == c).sum()) for c in (0, 1)] for p in parts])
+    folds = Task(cols=X.shape[1], pair=(0, 1), seed=4).without_each(5, counted)
+    left_out = [
+        np.concatenate([fold.labels(p, k)[2] for k, p in enumerate(parts)]) for fold in folds
+    ]
+    spec = spec_of(fitted, 4) | {"scale": fitted._solutions[0].scale}
+    assert spec["scale"] == ("none" if choice == "auto" else "standard")
+    found = by_shards(X, y, pieces, left_out, search_of(fitted, spec, 4))
+    assert fitted.tuning_ == found["tuned"]
+    used = (fitted.beta_, fitted.gamma_, fitted.softness_, fitted.class_weight_ or "none")
+    assert used == tuple(found["best"][k] for k in ("beta", "gamma", "softness", "class_weight"))
+
+
+def test_what_is_raised_in_the_search_ends_it(client, monkeypatch):
+    rows, labels, _ = in_chunks(*problem(), (500, 400))
+    lock, calls, judged = threading.Lock(), [], _tune.judged
+
+    def fails(*args):
+        with lock:
+            calls.append(args)
+            if len(calls) == 3:
+                raise ZeroDivisionError("of the third")
+        return judged(*args)
+
+    monkeypatch.setattr(_tune, "judged", fails)
+    with pytest.raises(ZeroDivisionError, match="of the third"):
+        DaskUBAUCClassifier(client).fit(rows, labels)
+    # That one and those under way.
+    assert len(calls) <= 3 + _tune.AT_ONCE
+
+
+def test_ctrl_c_ends_the_search(client, monkeypatch):
+    rows, labels, _ = in_chunks(*problem(), (500, 400))
+    sent, each = [], _workers.Partitions.each
+
+    def counted(self, name, *args, **options):
+        if name == "round":
+            sent.append(name)
+            if len(sent) == 30:
+                os.kill(os.getpid(), signal.SIGINT)
+        return each(self, name, *args, **options)
+
+    monkeypatch.setattr(_workers.Partitions, "each", counted)
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        DaskUBAUCClassifier(client).fit(rows, labels)
+    assert time.monotonic() - started < 60
+    ended = len(sent)
+    time.sleep(0.5)
+    assert len(sent) == ended
+
+
+def test_a_time_limit_ends_the_search(client):
+    rows, labels, _ = in_chunks(*problem(), (500, 400))
+    fitted = DaskUBAUCClassifier(client, time_limit=1e-9, random_state=0).fit(rows, labels)
+    assert fitted.tuning_["cut_short"] and fitted.gap_ <= 1e-6
+    with pytest.raises(ValueError, match="'criterion' parameter"):
+        DaskUBAUCClassifier(client, criterion="average-precision").fit(rows, labels)
 
 
 def test_online(client):

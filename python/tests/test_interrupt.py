@@ -6,6 +6,7 @@ import time
 import pytest
 from child import interrupt, running
 from ubauc import OPAUCClassifier, UBAUCClassifier, _core
+from ubauc._problem import context, defaults, encoded
 
 # Each takes many seconds, in one call of the library.
 LONG = {
@@ -60,21 +61,9 @@ def test_what_progress_raises_comes_out(dense):
         if step == 2:
             raise ZeroDivisionError("of the one who watches")
 
-    params = {
-        "beta": 0.5,
-        "gamma": 1e-3,
-        "least_squares": None,
-        "intercept": False,
-        "scale": "none",
-        "tolerance": 1e-9,
-        "max_iter": 100,
-        "seed": 0,
-        "classes": ["-1", "1"],
-        "n_jobs": 2,
-        "progress": progress,
-    }
+    given = defaults("ba-ubauc") | {"gamma": 1e-3, "intercept": False, "tolerance": 1e-9}
     with pytest.raises(ZeroDivisionError, match="who watches"):
-        _core.fit_batch(X, y == 1, None, params)
+        _core.fit(X, y == 1, None, encoded(given), context(["-1", "1"], 2, progress))
     assert seen[-1] == 2 and seen.count(2) == 1
 
 

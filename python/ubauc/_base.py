@@ -20,6 +20,7 @@ from ._callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from ._model_file import class_name, read_model, write_model
 from ._problem import Problem
 from .metrics import hand_till, roc_auc
+from .metrics._given import groups_of
 
 # What `validate_data` lets in, and what it makes of the rest.
 ACCEPTED = {
@@ -70,7 +71,9 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``X @ coef_.T + intercept_`` for two classes. For more, a column for each class: the sum
-            of its scores against the others.
+            of its scores s against the others. Least squares make of s an estimate of the class,
+            -1 or 1; where there are none (`beta_` is 0) ``tanh(s / (2 * softness_))`` is that, and
+            taken in place of s, so that pairs with different losses can be compared.
         """
         return self._decision(self._pair_scores(X))
 
@@ -158,8 +161,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return read_model(cls, path)
 
     @with_callbacks
-    def _fit(self, X, y, sample_weight=None):
-        """`fit`, with weights for those who take them."""
+    def _fit(self, X, y, sample_weight=None, groups=None):
+        """`fit`, with weights and groups for those who take them."""
         self._validate_params()
         given = X, y, sample_weight
         X, y = validate_data(self, X, y, **ACCEPTED)
@@ -173,11 +176,12 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         weights = self._weights(sample_weight, X, y, codes)
         if weights is not None and not weights.any():
             raise ValueError("all sample weights are zero")
+        groups = groups_of(groups, y)
         seed, n_jobs = self._seed(), effective_n_jobs(self.n_jobs)
         n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
         tasks = Tasks(self, *given, n_pairs=n_pairs, max_steps=self._max_steps())
         solutions = []
-        for problem in self._problems(X, codes, weights):
+        for problem in self._problems(X, codes, weights, groups):
             solve = partial(self._solve, problem, seed=seed, n_jobs=n_jobs)
             solutions.append(tasks.pair(solve))
         self._set(solutions)
@@ -213,16 +217,17 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return int(state)
         return int(check_random_state(state).randint(2**31 - 1))
 
-    def _problems(self, X, codes, weights):
+    def _problems(self, X, codes, weights, groups=None):
         """Each pair of classes; the rows of both where there are more."""
         names = [class_name(label) for label in self.classes_]
         if len(names) == 2:
-            yield Problem(X, codes == 1, weights, names)
+            yield Problem(X, codes == 1, weights, names, groups)
             return
         for i, j in combinations(range(len(names)), 2):
             of_pair = (codes == i) | (codes == j)
-            chosen = None if weights is None else weights[of_pair]
-            yield Problem(X[of_pair], codes[of_pair] == j, chosen, [names[i], names[j]])
+            chosen = [None if of_all is None else of_all[of_pair] for of_all in (weights, groups)]
+            pair = [names[i], names[j]]
+            yield Problem(X[of_pair], codes[of_pair] == j, chosen[0], pair, chosen[1])
 
     def _set(self, solutions):
         """The fitted attributes."""
@@ -246,7 +251,9 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if n_classes == 2:
             return scores[0]
         decision = np.zeros((scores[0].size, n_classes))
-        for (i, j), score in zip(combinations(range(n_classes), 2), scores, strict=True):
+        pairs = combinations(range(n_classes), 2)
+        for (i, j), score, solution in zip(pairs, scores, self._solutions, strict=True):
+            score = solution.expected_class(score)
             decision[:, j] += score
             decision[:, i] -= score
         return decision

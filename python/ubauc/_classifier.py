@@ -11,25 +11,32 @@ class UBAUCClassifier(WeightedAUCClassifier):
     """Linear scorer of high AUC, by the univariate bound of AUC risk.
 
     The batch solver finds the minimum of a convex objective and certifies it: ``gap_`` bounds how
-    far it can be from the optimum. The online solver minimises the same, one example at a time, and
-    has `partial_fit`. Neither compares pairs of examples. More than two classes are learned one
-    against one.
+    far it can be from the optimum. The objective is one of a family that has the paper's hinge,
+    logistic regression and ridge regression at its corners; which one is best for the data is
+    chosen by cross-validated AUC unless it is given. The online solver minimises the hinge, one
+    example at a time, and has `partial_fit`. Neither compares pairs of examples. More than two
+    classes are learned one against one.
 
     Parameters
     ----------
     solver : {"batch", "online"}, default="batch"
         Newton steps to a certified minimum, or passes of one step an example.
     beta : float or "auto", default="auto"
-        Weight of the least squares, above 0. "auto" chooses `beta` and what else is "auto" by
-        cross-validated AUC, as the command line does, which takes a few hundred fits; with fewer
-        than 10 examples of a class, and for the online solver, it is 0.5.
+        Weight of the least squares, at least 0, and above 0 where the softness is 0. "auto" chooses
+        `beta` and what else is "auto" by cross-validated AUC, as the command line does, which takes
+        a hundred fits or so; with fewer than 10 examples of a class, and for the online solver,
+        nothing is chosen, and it is 0.5.
     gamma : float or "auto", default="auto"
         Weight of half the squared norm of the coefficients, at least 0. "auto" as for `beta`; 1e-4
         where nothing is chosen.
+    softness : float or "auto", default="auto"
+        Softness of the bound, at least 0: 0 is the paper's hinge, and with `beta=0` and a softness
+        of 1 it is logistic regression, with ``C = 1 / (n_samples * gamma)``. "auto" is 0 where
+        `beta` or `least_squares` is given or nothing is chosen, and chosen with `beta` elsewhere.
+        The online solver has the hinge only.
     least_squares : {"auto", "plain", "balanced"}, default="auto"
-        All examples alike in the least squares, or each class with half of the weight, which often
-        pays on imbalanced data. "auto" chooses with `beta` or `gamma`, and is "plain" where nothing
-        is chosen.
+        All examples alike in the least squares, or each class with half of the weight. "auto"
+        chooses it with the hinge, and is "plain" elsewhere.
     fit_intercept : bool, default=True
         An intercept in the least squares, not penalised: adding a constant to a feature then does
         not change the ranking. False is the paper's Eq. (8).
@@ -37,15 +44,24 @@ class UBAUCClassifier(WeightedAUCClassifier):
         Divide features by their largest absolute value, with `fit_intercept` by their largest
         distance from the mean, or by their standard deviation while learning; `coef_` is for
         features as they are, and sparse data stay sparse. "auto" is "none" for the batch solver if
-        `beta` and `gamma` are both given, else "maxabs". `partial_fit` divides by the largest value
-        so far, and refuses "standard".
+        `beta` and `gamma` are both given, else "standard" for dense and "maxabs" for sparse
+        features; "maxabs" for the online solver. `partial_fit` divides by the largest value so far,
+        and refuses "standard".
     tol : float, default=None
         Batch: the relative gap to certify, 1e-6 if None. Online: stop when a pass changes the
         objective by less than this share, 1e-7 if None.
     max_iter : int, default=None
         Newton steps (1000 if None) or passes (50 if None) at most.
-    class_weight : dict or "balanced", default=None
-        Weights of the classes, which multiply `sample_weight`.
+    class_weight : dict, "balanced" or "auto", default=None
+        Weights of the classes, which multiply `sample_weight`. "balanced" gives each class half of
+        the weight, in the bound and in the least squares, which often pays on imbalanced data.
+        "auto" chooses between that and None with `beta`, unless that leaves the hinge only; it is
+        None where nothing is chosen.
+    criterion : str, default="auc"
+        What is maximised where parameters are chosen: "auc"; "partial-auc:F", with false alarms up
+        to a share F of the negatives, such as "partial-auc:0.05"; or "average-precision".
+    time_limit : float, default=None
+        Begin no more fits of the choice after this many seconds, and take the best so far.
     calibrate : {"sigmoid", "isotonic"}, default=None
         Learn probabilities on five held-out folds, for `predict_proba`. Both keep the order of the
         scores: the isotonic step function is mixed with one part in a thousand of the sigmoid, so
@@ -96,28 +112,35 @@ class UBAUCClassifier(WeightedAUCClassifier):
     gap_ : float or ndarray of shape (n_pairs,)
         ``(objective_ - dual_objective_) / abs(objective_)``; NaN where nothing is certified.
     n_tied_ : int or ndarray of shape (n_pairs,)
-        Training examples tied at the threshold; many of them are a collapse.
+        Training examples tied at the threshold; many of them are a collapse. -1 where the softness
+        is above 0, which ties none.
     trace_ : dict of ndarray, or list of such
         Every step or pass: "step", "objective", and "gap" and "active" or "auc".
-    beta_, gamma_ : float or ndarray of shape (n_pairs,)
+    beta_, gamma_, softness_ : float or ndarray of shape (n_pairs,)
         As used.
-    least_squares_ : str or list of str
-        As used.
+    least_squares_, class_weight_ : str or None, or list of such
+        As used; `class_weight_` is None or "balanced".
     tuning_ : dict or None, or list of such
-        What "auto" tried and chose; "verdict" compares the choice with logistic regression on
-        examples that neither has seen.
+        What "auto" tried and chose: "points", each with its parameters, its mean "auc" (or other
+        criterion) over the folds, the "standard_error" of that, the "fold_aucs", and whether it has
+        "collapsed" or was "stopped" before all folds; the indices of the "chosen" one and of the
+        best "logistic" regression; "verdict", which compares these two on examples that neither has
+        seen, unless the choice "is_logistic" itself; "is_worse_than_logistic"; and "cut_short",
+        whether time ran out.
     t_ : int
         After `partial_fit`: examples learned so far.
 
     Notes
     -----
-    With y = ±1 and scores c = w·x the objective, Eq. (8) of [1]_ in mean form, is
+    With y = ±1 and scores c = w·x the objective, Eq. (8) of [1]_ in mean form where κ = 0, is
 
     .. code-block:: text
 
-        1/N Σ { max(0, y(λ − c)) + β/2 v (1 − yc)² } + γ/2 ‖w‖²,   v = 1 or N/(2 N_y)
+        1/N Σ { φ(y(λ − c)) + β/2 v (1 − yc)² } + γ/2 ‖w‖²,   v = 1 or N/(2 N_y)
+        φ(t) = max(0, t) for the softness κ = 0, else κ ln(1 + exp(t/κ))
 
-    and sample weights multiply the terms of their examples.
+    and sample and class weights multiply the terms of their examples. N is the sum of the weights.
+    With β = 0 the intercept is −λ, and not penalised, whatever `fit_intercept` says.
 
     `score` is AUC and not accuracy: the scorer is made to rank, and accuracy of a rare class is
     high for who never predicts it. Of many classes it is the mean over pairs of Hand and Till.
@@ -144,14 +167,17 @@ class UBAUCClassifier(WeightedAUCClassifier):
 
     _parameter_constraints = {
         "solver": [StrOptions({"batch", "online"})],
-        "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "softness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "least_squares": [StrOptions({"auto", "plain", "balanced"})],
         "fit_intercept": ["boolean"],
         "scale": [StrOptions({"auto", "none", "maxabs", "standard"})],
         "tol": [None, Interval(Real, 0, 1, closed="left")],
         "max_iter": [None, Interval(Integral, 1, None, closed="left")],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "class_weight": [StrOptions({"balanced", "auto"}), dict, None],
+        "criterion": [str],
+        "time_limit": [None, Interval(Real, 0, None, closed="neither")],
         "calibrate": [StrOptions({"sigmoid", "isotonic"}), None],
         "step": [StrOptions({"implicit", "sgd"})],
         "schedule": [StrOptions({"sqrt", "inverse", "constant"})],
@@ -169,12 +195,15 @@ class UBAUCClassifier(WeightedAUCClassifier):
         solver="batch",
         beta="auto",
         gamma="auto",
+        softness="auto",
         least_squares="auto",
         fit_intercept=True,
         scale="auto",
         tol=None,
         max_iter=None,
         class_weight=None,
+        criterion="auc",
+        time_limit=None,
         calibrate=None,
         step="implicit",
         schedule="sqrt",
@@ -188,12 +217,15 @@ class UBAUCClassifier(WeightedAUCClassifier):
         self.solver = solver
         self.beta = beta
         self.gamma = gamma
+        self.softness = softness
         self.least_squares = least_squares
         self.fit_intercept = fit_intercept
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.criterion = criterion
+        self.time_limit = time_limit
         self.calibrate = calibrate
         self.step = step
         self.schedule = schedule

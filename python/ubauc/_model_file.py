@@ -90,6 +90,8 @@ def read_model(cls, path):
                 cut=model["threshold"],
                 beta=parameters.get("beta", np.nan),
                 gamma=parameters.get("gamma", np.nan),
+                softness=parameters.get("softness", 0.0),
+                class_weight=parameters.get("class_weight", "none"),
                 least_squares=parameters.get("least_squares", "plain"),
                 scale=parameters.get("scale", "none"),
                 objective=np.nan if objective is None else objective,

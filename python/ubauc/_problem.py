@@ -2,20 +2,17 @@
 
 import copyreg
 import json
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 
 from . import _core
 from ._callbacks import StoppedByCallback
 from .exceptions import BaselineWarning, CollapseWarning, warn_user
 
-# Parameters that are used where "auto" has too few examples to choose by.
-DEFAULT_BETA, DEFAULT_GAMMA = 0.5, 1e-4
 # "auto" needs this many examples of each class: five folds beside a fifth held out.
 ENOUGH = 10
 # Passes that ended while the objective still changed by such a share of itself deserve a warning.
@@ -43,6 +40,12 @@ class Problem:
     weights: np.ndarray | None
     # What the data calls the negative and the positive class.
     names: list[str]
+    # Numbers of the groups that stay in one fold.
+    groups: np.ndarray | None = None
+
+    def stored(self):
+        """Numbers that are not 0."""
+        return self.x.nnz if issparse(self.x) else np.count_nonzero(self.x)
 
     def counts(self):
         """Examples of each class that have a weight."""
@@ -63,6 +66,8 @@ class Solution:
     # Of the univariate bound.
     beta: float = np.nan
     gamma: float = np.nan
+    softness: float = 0.0
+    class_weight: str = "none"
     least_squares: str = "plain"
     n_iter: int = 1
     objective: float = np.nan
@@ -102,6 +107,14 @@ class Solution:
         scores -= self.cut
         return scores
 
+    def expected_class(self, scores):
+        """Scores on the scale of the least squares, between -1 and 1 or so.
+
+        Without least squares they are log-odds, times the softness, and grow without bounds as
+        gamma falls.
+        """
+        return np.tanh(scores / (2.0 * self.softness)) if self.beta == 0 else scores
+
     @property
     def threshold(self):
         """In units of w.x, without the offset."""
@@ -111,45 +124,113 @@ class Solution:
         return _core.probabilities(scores, *self.calibration)
 
 
-def online_steps(estimator, stream=False):
-    """How the online learner goes about it."""
-    after = None if estimator.average_from is None else estimator.average_from - 1
-    return {
-        "step": estimator.step,
-        "schedule": estimator.schedule,
-        "eta0": None if estimator.eta0 == "auto" else float(estimator.eta0),
-        "radius": estimator.radius,
-        # A stream has no passes: its average begins after the first example.
-        "average": 1 if stream and after is not None else after,
+def defaults(algorithm):
+    """Its parameters where nothing is given, by the library's names."""
+    return json.loads(_core.defaults(algorithm))
+
+
+def given_to(algorithm, estimator, seed):
+    """The parameters of an algorithm; what is "auto" is the library's default."""
+    spec = defaults(algorithm)
+    given = {
+        "beta": _number(estimator.beta),
+        "gamma": _number(estimator.gamma),
+        "least_squares": estimator.least_squares,
+        "intercept": bool(estimator.fit_intercept),
+        "scale": estimator.scale,
     }
+    if algorithm == "ol-ubauc":
+        after = estimator.average_from
+        given |= {
+            "step": estimator.step,
+            "rate": "inverse-sqrt" if estimator.schedule == "sqrt" else estimator.schedule,
+            "eta0": _number(estimator.eta0),
+            "finds_eta0": estimator.eta0 == "auto",
+            "radius": estimator.radius,
+            "average": None if after is None else after - 1,
+        }
+        spec["passes"]["seed"] = seed
+    else:
+        balanced = estimator.class_weight == "balanced"
+        given |= {
+            "softness": _number(estimator.softness),
+            "class_weight": "balanced" if balanced else "none",
+        }
+    spec |= {name: value for name, value in given.items() if value != "auto"}
+    return spec
 
 
-def solver_params(estimator, names, *, seed, n_jobs, chosen=None):
-    """Options of every solver. `chosen` has beta, gamma and the kind of least squares."""
+def _number(value):
+    """A float, as files have it: 2 is 2.0."""
+    return value if value == "auto" else float(value)
+
+
+def spec_of(estimator, seed):
+    """The parameters of its solver; what is "auto" as where nothing is chosen."""
     online = estimator.solver == "online"
-    beta, gamma, kind = chosen or (estimator.beta, estimator.gamma, estimator.least_squares)
-    given = beta != "auto" and gamma != "auto" and chosen is None
-    scale = estimator.scale
-    if scale == "auto":
-        scale = "none" if given and not online else "maxabs"
-    tol, max_iter = (1e-7, 50) if online else (1e-6, 1000)
+    if online and estimator.softness not in ("auto", 0):
+        raise ValueError(
+            f"softness = {estimator.softness}: must be 0 or 'auto' for solver='online', which has "
+            "the hinge only"
+        )
     if estimator.tol == 0 and not online:
         raise ValueError(
             "tol = 0: no gap of 0 can be certified; must be above 0 for solver='batch'"
         )
-    return {
-        "beta": None if beta == "auto" else float(beta),
-        "gamma": None if gamma == "auto" else float(gamma),
-        "least_squares": None if kind == "auto" else kind,
-        "intercept": bool(estimator.fit_intercept),
-        "scale": scale,
-        "tolerance": tol if estimator.tol is None else float(estimator.tol),
-        "max_iter": max_iter if estimator.max_iter is None else int(estimator.max_iter),
-        "seed": seed,
-        "classes": names,
-        "n_jobs": n_jobs,
-        "progress": None,
-    }
+    _core.check_criterion(estimator.criterion)
+    spec = given_to(estimator._algorithm, estimator, seed)
+    if estimator.tol is not None:
+        (spec["passes"] if online else spec)["tolerance"] = float(estimator.tol)
+    if estimator.max_iter is not None:
+        spec = with_steps(spec, estimator.max_iter)
+    return spec
+
+
+def with_steps(spec, most):
+    """The same with so many Newton steps, rounds or passes at most."""
+    if "passes" in spec:
+        return spec | {"passes": spec["passes"] | {"max_passes": most}}
+    return spec | {"max_newton" if "max_newton" in spec else "max_rounds": most}
+
+
+def searches(estimator):
+    """Whether the loss or gamma is to be chosen."""
+    return estimator.solver == "batch" and "auto" in (estimator.beta, estimator.gamma)
+
+
+def search_of(estimator, spec, seed):
+    """What to choose among, as the library takes it."""
+
+    def listed(value):
+        return [] if value == "auto" else [value]
+
+    weight = estimator.class_weight
+    return encoded(
+        {
+            "loss": {
+                "betas": listed(estimator.beta),
+                "gammas": listed(estimator.gamma),
+                "softness": listed(estimator.softness),
+                "class_weights": [] if weight == "auto" else [spec["class_weight"]],
+                "least_squares": listed(estimator.least_squares),
+                "intercept": spec["intercept"],
+            },
+            "scale": spec["scale"],
+            "seed": seed,
+            "criterion": estimator.criterion,
+            "time_limit": estimator.time_limit,
+        }
+    )
+
+
+def encoded(parameters):
+    """As the library reads them; numbers may be numpy's."""
+    return json.dumps(parameters, default=lambda number: number.item())
+
+
+def context(names, n_jobs, progress=None):
+    """What a solver needs besides data and parameters."""
+    return {"classes": names, "n_jobs": n_jobs, "progress": progress}
 
 
 def listener(estimator, watch, what, measure, after):
@@ -168,106 +249,129 @@ def _printer(estimator, what, measure):
     return tell
 
 
-def solve(estimator, problem, *, seed, n_jobs, watch):
-    """Fit one pair of classes, with warnings, and calibrate it if asked to."""
-    params = solver_params(estimator, problem.names, seed=seed, n_jobs=n_jobs)
-    tunes = params["beta"] is None or params["gamma"] is None
-    if estimator.solver == "batch" and tunes and min(problem.counts()) < ENOUGH:
-        params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
-        params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
-        tunes = False
-    tuned = None
-    if watch is not None and tunes and estimator.solver == "batch":
-        # Chosen once, so that a callback can have the model of a step without choosing again.
-        chosen = _solve(estimator, problem, params)
-        params, tuned = _as_chosen(params, chosen), chosen.tuned
-    after = partial(_after, estimator, problem, params)
-    measure = ("pass", "AUC") if estimator.solver == "online" else ("step", "gap")
-    watched = {**params, "progress": listener(estimator, watch, *measure, after)}
-    try:
-        solution = _solve(estimator, problem, watched)
-    except StoppedByCallback as stopped:
-        # The same steps once more, and no more: nobody has to be warned of that.
-        params = {**params, "max_iter": stopped.n_iter}
-        solution = _solve(estimator, problem, params)
-        solution.stop = "callback"
-    solution.tuned = solution.tuned or tuned
-    warn_about(solution, sum(problem.counts()), params)
-    return _calibrated(estimator, problem, params, solution)
+@dataclass
+class Run:
+    """How an estimator comes to the solution of one problem."""
+
+    estimator: object
+    problem: Problem
+    seed: int
+    n_jobs: int
+
+    def solve(self, watch):
+        """With warnings, and calibrated if asked to."""
+        estimator, problem = self.estimator, self.problem
+        spec, tuned = self._choose()
+        measure = ("pass", "AUC") if estimator.solver == "online" else ("step", "gap")
+        progress = listener(estimator, watch, *measure, partial(self._after, spec))
+        try:
+            solution = self._fit(problem, spec, progress)
+        except StoppedByCallback as stopped:
+            # The same steps once more, and no more: nobody has to be warned of that.
+            solution = self._fit(problem, with_steps(spec, stopped.n_iter))
+            solution.stop = "callback"
+        solution.tuned = tuned
+        warn_about(solution, sum(problem.counts()), spec)
+        return self._calibrated(spec, solution)
+
+    def _choose(self):
+        """The parameters, and what was tried to find them."""
+        estimator, problem = self.estimator, self.problem
+        spec = spec_of(estimator, self.seed)
+        if not searches(estimator):
+            return spec, None
+        if estimator.scale == "auto":
+            spec["scale"] = _core.suited_scale(*problem.x.shape, problem.stored())
+        if min(problem.counts()) < ENOUGH:
+            return spec, None
+        search = search_of(estimator, spec, self.seed)
+        given = (problem.x, problem.positive, problem.weights, problem.groups)
+        return chosen(spec, _core.tune(*given, search, context(problem.names, self.n_jobs)))
+
+    def _after(self, spec, n_iter):
+        """The solution of this many steps, its folds solved to the end."""
+        return self._calibrated(spec, self._fit(self.problem, with_steps(spec, n_iter)))
+
+    def _fit(self, problem, spec, progress=None):
+        given = (problem.x, problem.positive, problem.weights)
+        found = _core.fit(*given, encoded(spec), context(problem.names, self.n_jobs, progress))
+        n_pos = int(problem.positive.sum())
+        counts = (problem.positive.size - n_pos, n_pos)
+        return solution_of(found, spec, counts, self.seed)
+
+    def _calibrated(self, spec, solution):
+        method = self.estimator.calibrate
+        if method is not None:
+            given = (self.problem.positive, self.problem.weights)
+            solution.calibration = _core.calibrate(self._held_out_scores(spec), *given, method)
+        return solution
+
+    def _held_out_scores(self, spec):
+        """Every example scored by a model that has not seen it. Weights of 0 leave a fold out."""
+        problem = self.problem
+        n_splits = min(5, *problem.counts())
+        if n_splits < 2:
+            raise ValueError("calibrate needs at least 2 examples of each class")
+        weights = problem.weights
+        if weights is None:
+            weights = np.ones(problem.positive.size)
+        # Weightless examples are not dealt: every fold then has both classes with weight.
+        dealt = np.flatnonzero(weights > 0)
+        groups = None if problem.groups is None else problem.groups[dealt]
+        fold = np.zeros(weights.size, dtype=np.uint32)
+        fold[dealt] = _core.folds(problem.positive[dealt], groups, n_splits, self.seed)
+        scores = np.empty(problem.positive.size)
+        for k in range(n_splits):
+            held_out = fold == k
+            part = replace(problem, weights=np.where(held_out, 0.0, weights))
+            scores[held_out] = self._fit(part, spec).scores(problem.x, self.n_jobs)[held_out]
+        return scores
 
 
-def _as_chosen(params, solution):
-    return {
-        **params,
-        "beta": solution.beta,
-        "gamma": solution.gamma,
-        "least_squares": solution.least_squares,
-    }
-
-
-def _after(estimator, problem, params, n_iter):
-    """The solution of this many steps, its folds solved to the end."""
-    solution = _solve(estimator, problem, {**params, "max_iter": n_iter})
-    return _calibrated(estimator, problem, params, solution)
-
-
-def _calibrated(estimator, problem, params, solution):
-    if estimator.calibrate is not None:
-        held_out = _held_out_scores(estimator, problem, params, solution)
-        solution.calibration = _core.calibrate(
-            held_out, problem.positive, problem.weights, estimator.calibrate
-        )
-    return solution
-
-
-def _solve(estimator, problem, params):
-    given = (problem.x, problem.positive, problem.weights, params)
-    if estimator.solver == "online":
-        found = _core.fit_online(*given, online_steps(estimator))
-    else:
-        found = _core.fit_batch(*given)
-    n_pos = int(problem.positive.sum())
-    return solution_of(found, params, (problem.positive.size - n_pos, n_pos))
-
-
-def solution_of(found, params, counts):
-    """What the library found, of this many negatives and positives."""
-    low, high = found["lambda"]
-    offset = found["intercept"]
-    tuned = found.get("tuned")
-    if found.get("every_beta_collapsed"):
+def chosen(spec, found):
+    """The parameters with what a search found, and what it tried."""
+    found = json.loads(found)
+    best, tuned = found["best"], found["tuned"]
+    if tuned is None:
         message = (
-            f"every beta that was tried collapsed; beta = {found['beta']:g} is taken, and the "
+            f"every beta that was tried collapsed; beta = {best['beta']:g} is taken, and the "
             "features hardly tell the classes apart"
         )
         warn_user(message, CollapseWarning)
+    return spec | best, tuned
+
+
+def solution_of(found, spec, counts, seed):
+    """What the library found, of this many negatives and positives."""
+    low, high = found["lambda"]
     return Solution(
         weights=found["weights"],
-        offset=offset,
+        offset=found["intercept"],
         cut=low + (high - low) / 2.0,
-        beta=found["beta"],
-        gamma=found["gamma"],
-        least_squares=found["least_squares"],
-        scale=params["scale"],
+        beta=spec["beta"],
+        gamma=spec["gamma"],
+        softness=spec.get("softness", 0.0),
+        class_weight=spec.get("class_weight", "none"),
+        least_squares=spec["least_squares"],
+        scale=spec["scale"],
         # A start that is the minimum already was looked at once.
         n_iter=max(1, found["n_iter"]),
         objective=found["objective"],
-        dual=found.get("dual"),
-        gap=found.get("gap"),
+        dual=found["dual"],
+        gap=found["gap"],
         tied=found["tied"],
         stop=found["stop"],
         interval=[low, high],
         counts=counts,
         n=sum(counts),
-        eta0=found.get("eta0"),
-        seed=params["seed"],
+        eta0=found["eta0"],
+        seed=seed,
         trace=found["trace"],
         collapsed=found["collapsed"],
-        tuned=None if tuned is None else json.loads(tuned),
     )
 
 
-def warn_about(solution, n, params):
+def warn_about(solution, n, spec):
     """What a user should do something about, of n examples that count."""
     tied = solution.tied
     if not solution.weights.any():
@@ -282,7 +386,7 @@ def warn_about(solution, n, params):
         message = f"{what}; a larger beta or a smaller gamma keeps scores apart"
         warn_user(message, CollapseWarning)
     _warn_about_verdict(solution.tuned)
-    stop, tol = solution.stop, params["tolerance"]
+    stop = solution.stop
     if stop in ("stalled", "max_newton"):
         gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
         # Steps that ran out, or rounding that leaves nothing to gain by any more of them.
@@ -293,8 +397,8 @@ def warn_about(solution, n, params):
                 "does, of dense features)"
             )
         message = (
-            f"not converged ({stop}): the gap is {gap}, asked for was {tol:g}; {remedy}, scale the "
-            "features (scale='maxabs') or ask for a larger tol"
+            f"not converged ({stop}): the gap is {gap}, asked for was {spec['tolerance']:g}; "
+            f"{remedy}, scale the features (scale='maxabs') or ask for a larger tol"
         )
         warn_user(message, ConvergenceWarning)
     elif stop == "unproved":
@@ -316,36 +420,12 @@ def warn_about(solution, n, params):
 
 
 def _warn_about_verdict(tuned):
-    if tuned is not None and tuned.get("is_worse_than_logistic"):
-        verdict = tuned["verdict"]
+    if tuned is not None and tuned["is_worse_than_logistic"]:
+        verdict, logistic = tuned["verdict"], tuned["points"][tuned["logistic"]]
         message = (
             f"logistic regression is significantly better on examples that neither model has seen: "
             f"AUC {verdict['logistic']['auc']:.4f} against {verdict['ours']['auc']:.4f} "
-            f"(p {verdict['test']['p']:.1e}); consider sklearn.linear_model.LogisticRegression"
+            f"(p {verdict['test']['p']:.1e}); consider beta=0, softness=1, "
+            f"gamma={logistic['gamma']:g}, which is logistic regression"
         )
         warn_user(message, BaselineWarning)
-
-
-def _held_out_scores(estimator, problem, params, solution):
-    """Every example scored by a model that has not seen it. Weights of 0 leave a fold out."""
-    n_splits = min(5, *problem.counts())
-    if n_splits < 2:
-        raise ValueError("calibrate needs at least 2 examples of each class")
-    params = _as_chosen(params, solution)
-    weights = problem.weights
-    if weights is None:
-        weights = np.ones(problem.positive.size)
-    scores = np.empty(problem.positive.size)
-    # Weightless examples are a class of their own, so that every fold has both classes with weight.
-    strata = np.where(weights > 0, problem.positive, 2)
-    folds = StratifiedKFold(n_splits, shuffle=True, random_state=params["seed"] % 2**32)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        parts = list(folds.split(np.zeros((strata.size, 1)), strata))
-    for _, held_out in parts:
-        kept = weights.copy()
-        kept[held_out] = 0.0
-        part = Problem(problem.x, problem.positive, kept, problem.names)
-        fitted = _solve(estimator, part, params)
-        scores[held_out] = fitted.scores(problem.x, params["n_jobs"])[held_out]
-    return scores

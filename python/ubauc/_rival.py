@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _core
 from ._base import AUCClassifier
 from ._callbacks import StoppedByCallback
-from ._problem import Solution, listener
+from ._problem import Solution, context, defaults, encoded, listener, with_steps
 from .exceptions import CollapseWarning, warn_user
 
 
@@ -57,29 +57,28 @@ class RivalClassifier(AUCClassifier):
             if value != "auto" and value is not False
         }
 
-    def _params(self, names, *, seed, n_jobs):
-        return {
-            "algorithm": self._algorithm,
-            "own": self._own(),
-            "scale": self.scale,
-            "tolerance": float(self.tol),
-            "max_iter": int(self.max_iter),
-            "shuffle": bool(getattr(self, "shuffle", True)),
-            "seed": seed,
-            "classes": names,
-            "n_jobs": n_jobs,
-            "progress": None,
-        }
+    def _spec(self, seed):
+        """The parameters as the library has them."""
+        spec = defaults(self._algorithm) | self._own() | {"scale": self.scale}
+        if "passes" in spec:
+            spec["passes"] |= {
+                "tolerance": float(self.tol),
+                "shuffle": bool(self.shuffle),
+                "seed": seed,
+            }
+        else:
+            spec["tolerance"] = float(self.tol)
+        return with_steps(spec, int(self.max_iter))
 
     def _solve(self, problem, watch, *, seed, n_jobs):
-        params = self._params(problem.names, seed=seed, n_jobs=n_jobs)
-        after = partial(self._after, problem, params)
-        watched = {**params, "progress": listener(self, watch, *self._measure, after)}
+        spec = self._spec(seed)
+        after = partial(self._after, problem, spec, seed, n_jobs)
+        progress = listener(self, watch, *self._measure, after)
         try:
-            solution = self._found(problem, watched)
+            solution = self._found(problem, spec, seed, context(problem.names, n_jobs, progress))
         except StoppedByCallback as stopped:
             # The same steps once more, and no more: nobody has to be warned of that.
-            solution = self._after(problem, params, stopped.n_iter)
+            solution = after(stopped.n_iter)
             solution.stop = "callback"
         self._warn(solution)
         return solution
@@ -88,9 +87,10 @@ class RivalClassifier(AUCClassifier):
         # Of rounds there are far fewer than allowed, and nobody knows how many.
         return None
 
-    def _after(self, problem, params, n_iter):
+    def _after(self, problem, spec, seed, n_jobs, n_iter):
         """The solution of this many steps."""
-        return self._found(problem, {**params, "max_iter": n_iter})
+        spec = with_steps(spec, n_iter)
+        return self._found(problem, spec, seed, context(problem.names, n_jobs))
 
     def _warn(self, solution):
         if not solution.weights.any():
@@ -104,8 +104,8 @@ class RivalClassifier(AUCClassifier):
             )
             warn_user(message, ConvergenceWarning)
 
-    def _found(self, problem, params):
-        found = _core.fit_rival(problem.x, problem.positive, params)
+    def _found(self, problem, spec, seed, context):
+        found = _core.fit_rival(problem.x, problem.positive, encoded(spec), context)
         low, high = found["lambda"]
         n_pos = int(problem.positive.sum())
         return Solution(
@@ -121,7 +121,7 @@ class RivalClassifier(AUCClassifier):
             interval=[low, high],
             counts=(problem.positive.size - n_pos, n_pos),
             n=problem.positive.size,
-            seed=params["seed"],
+            seed=seed,
             trace=found["trace"],
         )
 
@@ -184,11 +184,9 @@ class OnlineRivalClassifier(RivalClassifier):
                     "was learned before is forgotten"
                 )
                 warn_user(message, UserWarning)
-            params = self._params(["", ""], seed=self._seed(), n_jobs=1)
+            spec = encoded(self._spec(self._seed()))
             n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
-            self._learners = [
-                _core.RivalLearner(params, self.n_features_in_) for _ in range(n_pairs)
-            ]
+            self._learners = [_core.RivalLearner(spec, self.n_features_in_) for _ in range(n_pairs)]
         problems = self._problems(X, codes, None)
         for problem, learner in zip(problems, self._learners, strict=True):
             learner.learn(problem.x, problem.positive)

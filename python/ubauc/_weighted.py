@@ -9,14 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from . import _core
 from ._base import AUCClassifier, each, listed
-from ._problem import (
-    DEFAULT_BETA,
-    DEFAULT_GAMMA,
-    Solution,
-    online_steps,
-    solve,
-    solver_params,
-)
+from ._problem import Run, Solution, encoded, spec_of
 
 
 def _learns_from_streams(estimator):
@@ -40,10 +33,18 @@ def _is_calibrated(estimator):
     return True
 
 
+def class_weights(given, classes, totals):
+    """scikit-learn's `compute_class_weight`, from the weight that each class has."""
+    if given == "balanced":
+        # A class without any weight has no example that counts.
+        return totals.sum() / (classes.size * np.where(totals > 0, totals, 1.0))
+    return compute_class_weight(given, classes=classes, y=classes)
+
+
 class WeightedAUCClassifier(AUCClassifier):
     """Fits with weights, learns from streams, and calibrates."""
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Fit the scorer.
 
         Parameters
@@ -54,6 +55,10 @@ class WeightedAUCClassifier(AUCClassifier):
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, at least 0: an example of weight 2 counts as two, one of weight 0 not at all.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each example, such as the patient of a visit: examples of one group stay in
+            one fold where parameters are chosen or probabilities learned, and the comparison with
+            logistic regression is between groups.
 
         Returns
         -------
@@ -61,7 +66,7 @@ class WeightedAUCClassifier(AUCClassifier):
             Fitted estimator.
         """
         self._learners = None
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups)
 
     @available_if(_learns_from_streams)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -133,17 +138,23 @@ class WeightedAUCClassifier(AUCClassifier):
         return p / len(pairs)
 
     def _solve(self, problem, watch, *, seed, n_jobs):
-        return solve(self, problem, seed=seed, n_jobs=n_jobs, watch=watch)
+        return Run(self, problem, seed, n_jobs).solve(watch)
 
     def _max_steps(self):
         # Of Newton steps there are far fewer than allowed, and nobody knows how many.
         if self.solver != "online":
             return None
-        return solver_params(self, [], seed=0, n_jobs=1)["max_iter"]
+        return spec_of(self, 0)["passes"]["max_passes"]
 
     def _weights(self, sample_weight, X, y, codes):
-        """Sample weights times class weights; None if all are 1."""
-        if sample_weight is None and self.class_weight is None:
+        """Sample weights times class weights; None if all are 1.
+
+        "balanced" is the batch solver's own business.
+        """
+        by_class = isinstance(self.class_weight, dict) or (
+            self.class_weight == "balanced" and self.solver == "online"
+        )
+        if sample_weight is None and not by_class:
             return None
         if sample_weight is None:
             weights = np.ones(X.shape[0])
@@ -163,9 +174,9 @@ class WeightedAUCClassifier(AUCClassifier):
                 )
             if (weights < 0).any():
                 raise ValueError("Negative values in data passed to `sample_weight`")
-        if self.class_weight is not None:
-            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-            weights *= of_class[codes]
+        if by_class:
+            totals = np.bincount(codes, weights, minlength=self.classes_.size)
+            weights *= class_weights(self.class_weight, self.classes_, totals)[codes]
         return weights
 
     def _set(self, solutions):
@@ -176,7 +187,10 @@ class WeightedAUCClassifier(AUCClassifier):
         self.n_tied_ = each([s.tied for s in solutions], missing=-1)
         self.beta_ = each([s.beta for s in solutions])
         self.gamma_ = each([s.gamma for s in solutions])
+        self.softness_ = each([s.softness for s in solutions])
         self.least_squares_ = listed([s.least_squares for s in solutions])
+        weights = [None if s.class_weight == "none" else s.class_weight for s in solutions]
+        self.class_weight_ = listed(weights)
         self.tuning_ = listed([s.tuned for s in solutions])
 
     def _start_learners(self):
@@ -186,18 +200,13 @@ class WeightedAUCClassifier(AUCClassifier):
                 "the features of this model are hashed, and partial_fit hashes none: go on with "
                 "`ubauc learn --initial-model`"
             )
-        chosen = tuple(
-            default if value == "auto" else value
-            for value, default in (
-                (self.beta, DEFAULT_BETA),
-                (self.gamma, DEFAULT_GAMMA),
-                (self.least_squares, "plain"),
-            )
-        )
-        params = solver_params(self, ["", ""], seed=0, n_jobs=1, chosen=chosen)
-        steps = online_steps(self, stream=True)
+        spec = spec_of(self, 0)
+        if spec["average"] is not None:
+            # A stream has no passes: its average begins after the first example.
+            spec["average"] = 1
+        spec = encoded(spec)
         n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
-        self._learners = [_core.Learner(params, steps) for _ in range(n_pairs)]
+        self._learners = [_core.Learner(spec) for _ in range(n_pairs)]
         self._without_eta0 = set(range(n_pairs)) if self.eta0 == "auto" else set()
         for learner, found in zip(self._learners, getattr(self, "_solutions", []), strict=False):
             learner.start_from(found.weights, found.offset, found.threshold)
@@ -208,20 +217,15 @@ class WeightedAUCClassifier(AUCClassifier):
         seen = learner.weights()
         weights[: seen.size] = seen
         n_neg, n_pos = learner.counts
-        chosen = (self.beta, self.gamma, self.least_squares)
-        defaults = (DEFAULT_BETA, DEFAULT_GAMMA, "plain")
-        beta, gamma, kind = (
-            default if value == "auto" else value
-            for value, default in zip(chosen, defaults, strict=True)
-        )
+        spec = spec_of(self, 0)
         return Solution(
             weights=weights,
             offset=learner.intercept,
             cut=learner.threshold + learner.intercept,
-            beta=float(beta),
-            gamma=float(gamma),
-            least_squares=kind,
-            scale="none" if self.scale == "none" else "maxabs",
+            beta=spec["beta"],
+            gamma=spec["gamma"],
+            least_squares=spec["least_squares"],
+            scale=spec["scale"],
             counts=(n_neg, n_pos),
             n=n_neg + n_pos,
             eta0=learner.eta0,
@@ -232,26 +236,31 @@ class WeightedAUCClassifier(AUCClassifier):
         return "ol-ubauc" if self.solver == "online" else "ba-ubauc"
 
     def _saved_parameters(self, found):
-        params = solver_params(self, [], seed=found.seed, n_jobs=1)
+        spec = spec_of(self, found.seed)
         parameters = {
             "gamma": found.gamma,
             "scale": found.scale,
-            "tolerance": params["tolerance"],
             "beta": found.beta,
             "least_squares": found.least_squares,
-            "intercept": params["intercept"],
+            "intercept": spec["intercept"],
         }
         if self.solver != "online":
-            return parameters | {"solver": "newton"}
-        steps = online_steps(self)
+            return parameters | {
+                "tolerance": spec["tolerance"],
+                "softness": found.softness,
+                "class_weight": found.class_weight,
+                "solver": spec["solver"],
+            }
+        passes = spec["passes"]
         return parameters | {
-            "passes": params["max_iter"],
+            "tolerance": passes["tolerance"],
+            "passes": passes["max_passes"],
             "eta0": found.eta0,
-            "step": steps["step"],
-            "schedule": steps["schedule"],
-            "radius": steps["radius"],
+            "step": self.step,
+            "schedule": self.schedule,
+            "radius": self.radius,
             "average_from": self.average_from,
-            "shuffle": True,
+            "shuffle": passes["shuffle"],
             "seed": found.seed,
         }
 
@@ -269,6 +278,8 @@ class WeightedAUCClassifier(AUCClassifier):
         }
         known = set(cls._get_param_names()) - {"solver"}
         given = {names.get(name, name): value for name, value in parameters.items()}
+        if given.get("class_weight") == "none":
+            given["class_weight"] = None
         found = cls(
             solver="online" if algorithm == "ol-ubauc" else "batch",
             **{name: value for name, value in given.items() if name in known},

@@ -7,11 +7,10 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use ubauc::data::dataset::Dataset;
-use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{p_value, thousands};
 use ubauc::metrics::Criterion;
 use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
-use ubauc::tune::{GridPoint, Setting, TuneInputs, TuneParams, Tuned, Verdict, tune};
+use ubauc::tune::{GridPoint, LossGrid, Setting, TuneInputs, TuneParams, Tuned, Verdict, tune};
 
 use crate::args::WrongUsage;
 use crate::interrupt::Interrupt;
@@ -71,7 +70,7 @@ impl SearchArgs {
 
     /// The parameters of the search for what was typed of the loss.
     pub(crate) fn params(&self, loss: &LossGrid, seed: u64) -> Result<TuneParams> {
-        let default = TuneParams::default();
+        let default = loss.params();
         let time_limit = match self.time_limit {
             Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
                 WrongUsage(format!(
@@ -80,115 +79,19 @@ impl SearchArgs {
             })?),
             None => None,
         };
-        let settings = loss.settings();
-        let hinge = settings.iter().all(|s| s.softness == 0.0);
-        let gammas = match (loss.gammas.is_empty(), hinge) {
-            (false, _) => loss.gammas.clone(),
-            (true, false) => default.gammas,
-            (true, true) => TuneParams::of_hinge().gammas,
-        };
         let params = TuneParams {
-            settings,
-            gammas,
-            extend: loss.gammas.is_empty() && !hinge,
-            race: !hinge,
             criterion: self.criterion.unwrap_or_default(),
             folds: self.folds.unwrap_or(default.folds),
-            repeats: self.repeats.or(if hinge { Some(1) } else { None }),
+            repeats: self.repeats.or(default.repeats),
             held_out: self.held_out.unwrap_or(default.held_out),
             one_standard_error: self.one_standard_error,
             seed,
-            intercept: loss.intercept,
-            scale: Scale::None,
             time_limit,
             ..default
         };
         params.check()?;
         Ok(params)
     }
-}
-
-/// What was typed of the loss; nothing is what the search tries by itself.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct LossGrid {
-    pub(crate) betas: Vec<f64>,
-    pub(crate) gammas: Vec<f64>,
-    pub(crate) softness: Vec<f64>,
-    pub(crate) class_weights: Vec<ClassWeight>,
-    pub(crate) least_squares: Vec<LeastSquares>,
-    pub(crate) intercept: bool,
-}
-
-impl LossGrid {
-    /// Nothing typed: the settings of the library. β or least squares typed, and no softness: the paper's hinge.
-    /// Otherwise everything typed times what suits it.
-    fn settings(&self) -> Vec<Setting> {
-        let or = |typed: &[f64], default: &[f64]| match typed.is_empty() {
-            true => default.to_vec(),
-            false => typed.to_vec(),
-        };
-        let both = [ClassWeight::None, ClassWeight::Balanced];
-        let weights = |default: &[ClassWeight]| match self.class_weights.is_empty() {
-            true => default.to_vec(),
-            false => self.class_weights.clone(),
-        };
-        let hinge = match self.softness.is_empty() {
-            true => !self.betas.is_empty() || !self.least_squares.is_empty(),
-            false => self.softness.iter().all(|k| *k == 0.0),
-        };
-        if hinge {
-            let default = TuneParams::of_hinge();
-            let betas: Vec<f64> = default.settings.iter().map(|s| s.beta).collect();
-            let kinds = match self.least_squares.is_empty() {
-                true => vec![LeastSquares::Plain, LeastSquares::Balanced],
-                false => self.least_squares.clone(),
-            };
-            let betas = distinct(&or(&self.betas, &betas));
-            let of = |&w: &ClassWeight| Setting::hinges(&betas, &kinds, w);
-            return weights(&both[..1]).iter().flat_map(of).collect();
-        }
-        if self.softness.is_empty() {
-            let allowed = weights(&both);
-            let defaults = Setting::defaults().into_iter();
-            return defaults
-                .filter(|s| allowed.contains(&s.class_weight))
-                .collect();
-        }
-        let kinds = match self.least_squares.is_empty() {
-            true => vec![LeastSquares::Plain],
-            false => self.least_squares.clone(),
-        };
-        let mut settings = Vec::new();
-        for &class_weight in &weights(&both) {
-            for &softness in &self.softness {
-                for &beta in &or(&self.betas, &[0.0, 0.1, 0.5]) {
-                    for &least_squares in &kinds {
-                        settings.push(Setting {
-                            beta,
-                            softness,
-                            class_weight,
-                            least_squares,
-                        });
-                    }
-                }
-            }
-        }
-        // Of the values that nobody typed the hinge has no β = 0.
-        if self.betas.is_empty() {
-            settings.retain(|s| s.beta > 0.0 || s.softness > 0.0);
-        }
-        settings
-    }
-}
-
-fn distinct(of: &[f64]) -> Vec<f64> {
-    let mut distinct: Vec<f64> = Vec::new();
-    for &x in of {
-        if !distinct.contains(&x) {
-            distinct.push(x);
-        }
-    }
-    distinct
 }
 
 /// Searches with a progress bar; the answer tells what was cut short.

@@ -21,7 +21,7 @@ use ubauc::metrics::{auc, clustered_auc, weighted_auc};
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
-use ubauc::tune::{GridPoint, TuneParams, Tuned, Verdict};
+use ubauc::tune::{GridPoint, LossGrid, TuneParams, Tuned, Verdict};
 
 use crate::algorithm::{algorithm_parser, complete, fit};
 use crate::args::{InterceptArgs, WrongUsage};
@@ -30,8 +30,8 @@ use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
 use crate::scoring::{self, ClassSides};
 use crate::search::{
-    LossGrid, SearchArgs, comparison, criterion_name, described, kind, options_of,
-    refuse_without_search, search,
+    SearchArgs, comparison, criterion_name, described, kind, options_of, refuse_without_search,
+    search,
 };
 use crate::training::{Training, TrainingArgs};
 use initial_model::InitialModel;

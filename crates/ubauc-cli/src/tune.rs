@@ -11,15 +11,13 @@ use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{interval, number};
 use ubauc::document::{Block, Document, Table};
 use ubauc::metrics::Criterion;
-use ubauc::tune::{GridPoint, SIGNIFICANT, TuneParams, Tuned, Verdict};
+use ubauc::tune::{GridPoint, LossGrid, SIGNIFICANT, TuneParams, Tuned, Verdict};
 
 use crate::args::InterceptArgs;
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName};
 use crate::output::{self, Output};
-use crate::search::{
-    LossGrid, SearchArgs, comparison, criterion_name, described, options_of, search,
-};
+use crate::search::{SearchArgs, comparison, criterion_name, described, options_of, search};
 use crate::training::{Training, TrainingArgs, quoted};
 
 /// What was typed after `ubauc tune`.

@@ -4,12 +4,13 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use ubauc::data::rows::Rows;
-use ubauc::solver::ol_ubauc::{self, eta0};
+use ubauc::data::scale::Scale;
+use ubauc::solver::ol_ubauc::{self, RunningScale, eta0};
 
 use crate::caller::stop_if_asked;
-use crate::error::Refused;
-use crate::fit::{Common, Steps};
+use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
+use crate::spec::online;
 
 /// ol-UBAUC on a stream.
 #[pyclass(module = "ubauc._core")]
@@ -18,9 +19,16 @@ pub(crate) struct Learner(pub(crate) ol_ubauc::Learner);
 #[pymethods]
 impl Learner {
     #[new]
-    fn new(params: Common, steps: Steps) -> PyResult<Learner> {
-        let scale = params.running_scale()?;
-        let learner = ol_ubauc::Learner::new(&params.online(&steps)?, scale);
+    fn new(spec: &str) -> PyResult<Learner> {
+        let spec = online(spec)?;
+        let scale = match spec.scale {
+            Scale::None => RunningScale::None,
+            Scale::MaxAbs => RunningScale::MaxAbs,
+            Scale::Standard => {
+                return Err(unknown("scale", "standard", "none or maxabs in a stream"));
+            }
+        };
+        let learner = ol_ubauc::Learner::new(&spec.params, scale);
         Ok(Learner(learner.map_err(Refused::from)?))
     }
 

@@ -17,6 +17,7 @@ mod read;
 mod rival_learner;
 mod rivals;
 mod rounds;
+mod spec;
 mod tune;
 
 use pyo3::prelude::*;
@@ -24,8 +25,8 @@ use pyo3::prelude::*;
 #[pymodule(name = "_core")]
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_function(wrap_pyfunction!(fit::fit_batch, module)?)?;
-    module.add_function(wrap_pyfunction!(fit::fit_online, module)?)?;
+    spec::add_to(module)?;
+    module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(rivals::fit_rival, module)?)?;
     module.add_class::<learner::Learner>()?;
     module.add_class::<rival_learner::RivalLearner>()?;

@@ -60,6 +60,15 @@ impl Part {
         }
     }
 
+    /// Its numbers that are not 0.
+    #[getter]
+    fn stored(&self, py: Python<'_>) -> usize {
+        py.detach(|| match &*self.rows {
+            Rows::Dense(dense) => dense.values().iter().filter(|x| **x != 0.0).count(),
+            Rows::Csr(csr) => csr.values().len(),
+        })
+    }
+
     fn __sizeof__(&self) -> usize {
         self.nbytes()
     }

@@ -8,7 +8,7 @@ use ubauc::algorithm;
 use crate::caller::stop_if_asked;
 use crate::error::Refused;
 use crate::input::{Matrix, detached};
-use crate::rivals::RivalOptions;
+use crate::rivals::rival;
 
 /// The library's learner, for rows of a fixed number of features.
 #[pyclass(module = "ubauc._core")]
@@ -17,8 +17,8 @@ pub(crate) struct RivalLearner(algorithm::RivalLearner);
 #[pymethods]
 impl RivalLearner {
     #[new]
-    fn new(params: RivalOptions<'_>, cols: usize) -> PyResult<RivalLearner> {
-        let learner = algorithm::RivalLearner::new(&params.spec()?, cols);
+    fn new(spec: &str, cols: usize) -> PyResult<RivalLearner> {
+        let learner = algorithm::RivalLearner::new(&rival(spec)?, cols);
         Ok(RivalLearner(learner.map_err(Refused::from)?))
     }
 

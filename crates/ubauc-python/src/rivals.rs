@@ -3,7 +3,7 @@
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ubauc::algorithm::{Algorithm, Spec};
+use ubauc::algorithm::{Algorithm, PassSpec, Spec};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Row;
 use ubauc::objective::univariate::l_tilde_min;
@@ -15,27 +15,8 @@ use ubauc::solver::svm_or::{self, RoundPoint, SvmOrInputs, SvmOrParams};
 
 use crate::caller::{report_progress, stop_if_asked};
 use crate::error::{Refused, unknown};
-use crate::fit::scale_of;
 use crate::input::{Matrix, detached};
-
-/// Options of every one of them.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct RivalOptions<'py> {
-    /// By the command line's name.
-    algorithm: String,
-    /// Its parameters, by the names of the command line; what is not there is the library's default.
-    own: Bound<'py, PyDict>,
-    scale: String,
-    tolerance: f64,
-    /// Passes or rounds.
-    max_iter: usize,
-    shuffle: bool,
-    seed: u64,
-    classes: [String; 2],
-    n_jobs: usize,
-    progress: Option<Py<PyAny>>,
-}
+use crate::spec::{Context, of_json};
 
 /// What came of it.
 struct Found {
@@ -55,32 +36,17 @@ pub(crate) fn fit_rival<'py>(
     py: Python<'py>,
     x: Matrix<'py>,
     positive: PyReadonlyArray1<'py, bool>,
-    params: RivalOptions<'py>,
+    spec: &str,
+    context: Context,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let spec = params.spec()?;
+    let spec = rival(spec)?;
     let (x, positive) = (x.slices()?, positive.as_slice()?);
-    let RivalOptions {
-        classes,
-        n_jobs,
-        progress,
-        ..
-    } = params;
-    let passes = Passes {
-        passes: params.max_iter,
-        tolerance: params.tolerance,
-        shuffle: params.shuffle.then_some(params.seed),
-    };
-    let found = detached(py, n_jobs, || {
-        let data = x.dataset(positive, classes)?;
-        spec.check().map_err(Refused::from)?;
+    let found = detached(py, context.n_jobs, || {
+        let data = x.dataset(positive, context.classes)?;
+        spec.check()?;
         let divisors = spec.divisors(&data, None)?;
-        fit(
-            &spec,
-            &data,
-            divisors.as_deref(),
-            &passes,
-            progress.as_ref(),
-        )
+        let progress = context.progress.as_ref();
+        fit(&spec, &data, divisors.as_deref(), progress)
     })?;
     let answer = PyDict::new(py);
     answer.set_item("weights", found.weights.to_pyarray(py))?;
@@ -98,37 +64,16 @@ pub(crate) fn fit_rival<'py>(
     Ok(answer)
 }
 
-impl RivalOptions<'_> {
-    pub(crate) fn spec(&self) -> PyResult<Spec> {
-        let must = "solam, opauc, oam-seq, oam-gra or svm-or";
-        let algorithm = Algorithm::named(&self.algorithm);
-        let known = algorithm.filter(|a| a.is_rival() && *a != Algorithm::Svm);
-        let algorithm = known.ok_or_else(|| unknown("algorithm", &self.algorithm, must))?;
-        let mut spec = Spec::new(algorithm);
-        spec.set_scale(scale_of(&self.scale)?);
-        spec.set_seed(self.seed);
-        spec.set("tolerance", self.tolerance);
-        match &mut spec {
-            Spec::SvmOr(spec) => spec.params.max_rounds = self.max_iter,
-            spec => {
-                spec.set_passes(self.max_iter);
-            }
+/// The parameters of one of them.
+pub(crate) fn rival(json: &str) -> PyResult<Spec> {
+    let spec: Spec = of_json(json)?;
+    let algorithm = spec.algorithm();
+    match algorithm.is_rival() && algorithm != Algorithm::Svm {
+        true => Ok(spec),
+        false => {
+            let must = "solam, opauc, oam-seq, oam-gra or svm-or";
+            Err(unknown("algorithm", algorithm.name(), must))
         }
-        for (name, value) in self.own.iter() {
-            let name: String = name.extract()?;
-            match (&mut spec, name.as_str()) {
-                (Spec::OamSeq(oam) | Spec::OamGra(oam), "average") => {
-                    oam.average = value.extract()?;
-                }
-                (spec, name) => {
-                    if !spec.set(name, value.extract()?) {
-                        let shown = value.to_string();
-                        return Err(unknown(name, &shown, "a parameter of this algorithm"));
-                    }
-                }
-            }
-        }
-        Ok(spec)
     }
 }
 
@@ -136,25 +81,30 @@ fn fit(
     spec: &Spec,
     data: &Dataset,
     divisors: Option<&[f64]>,
-    passes: &Passes,
     progress: Option<&Py<PyAny>>,
 ) -> Result<Found, Refused> {
     let d = data.rows().cols();
-    let online = Stream {
+    let online = |passes: &PassSpec| Stream {
         data,
         divisors,
-        passes,
+        passes: Passes {
+            passes: passes.max_passes,
+            tolerance: passes.tolerance,
+            shuffle: passes.shuffle.then_some(passes.seed),
+        },
         progress,
     };
     let oam = |update, oam: &ubauc::algorithm::Oam| Oam::new(d, &oam.params(update));
     match spec {
-        Spec::Solam(spec) => online.fit(Solam::of_rows(data.rows(), divisors, &spec.params)?),
-        Spec::Opauc(spec) => online.fit(Opauc::new(d, &spec.params(d))?),
-        Spec::OamSeq(spec) => online.fit(oam(Update::Sequential, spec)?),
-        Spec::OamGra(spec) => online.fit(oam(Update::Gradient, spec)?),
+        Spec::Solam(spec) => {
+            online(&spec.passes).fit(Solam::of_rows(data.rows(), divisors, &spec.params)?)
+        }
+        Spec::Opauc(spec) => online(&spec.passes).fit(Opauc::new(d, &spec.params(d))?),
+        Spec::OamSeq(spec) => online(&spec.passes).fit(oam(Update::Sequential, spec)?),
+        Spec::OamGra(spec) => online(&spec.passes).fit(oam(Update::Gradient, spec)?),
         Spec::SvmOr(spec) => fit_svm_or(data, divisors, &spec.params, progress),
         Spec::BaUbauc(_) | Spec::OlUbauc(_) | Spec::Svm(_) | Spec::Logistic(_) => {
-            // `RivalOptions::spec` makes none of these.
+            // `rival` makes none of these.
             Err(ubauc::Error::Numerical {
                 what: "not a rival",
             }
@@ -186,7 +136,7 @@ impl<L: Online> Online for Interruptible<L> {
 struct Stream<'a> {
     data: &'a Dataset,
     divisors: Option<&'a [f64]>,
-    passes: &'a Passes,
+    passes: Passes,
     progress: Option<&'a Py<PyAny>>,
 }
 
@@ -197,7 +147,7 @@ impl Stream<'_> {
             divisors: self.divisors,
             progress: Some(&say),
         };
-        let fit = passes::fit(self.data, &given, Interruptible(learner), self.passes)?;
+        let fit = passes::fit(self.data, &given, Interruptible(learner), &self.passes)?;
         let column =
             |of: &dyn Fn(&PassPoint) -> f64| -> Vec<f64> { fit.trace.iter().map(of).collect() };
         let trace = vec![

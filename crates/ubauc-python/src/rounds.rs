@@ -1,22 +1,26 @@
 //! The batch solver over remote rows: Python carries rounds of commands and queries, and brings the answers.
 //!
-//! A `Shard` is what the solver keeps for the rows of a `Part`. The solver runs where `Rounds.fit` is called and sends its
+//! A `Shard` is what the solver keeps for the rows of a `Part`. The solver runs where `fit_rounds` is called and sends its
 //! rounds through a Python function to every shard; a `Shard` that was lost is made again by the commands so far.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator};
+use ubauc::algorithm::Outcome;
 use ubauc::data::rows::Rows;
+use ubauc::solver::ba_ubauc::TracePoint;
 use ubauc::solver::ba_ubauc::path::Path;
-use ubauc::solver::ba_ubauc::{BaUbaucParams, TracePoint};
 use ubauc::solver::shards::{Round, Source, add_all, answers_from_bytes, answers_to_bytes};
 
+use crate::caller::stop_if_asked;
 use crate::error::Refused;
-use crate::fit::{Common, batch_answer};
+use crate::fit::answer;
 use crate::part::Part;
+use crate::spec::{Context, batch};
+use crate::tune::Failure;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 /// Answers: an array, since Dask carries its bytes without a copy.
@@ -138,24 +142,25 @@ fn sum_of<'py>(answers: impl Iterator<Item = PyResult<Bytes<'py>>>) -> PyResult<
 }
 
 /// Shards that a Python function reaches.
-struct RemoteShards {
+pub(crate) struct RemoteShards {
     /// Called with a round, and whether the answers will be added: gives the answers of each shard, in their order, or their
     /// sum in that order.
     send: Py<PyAny>,
-    /// What the progress callback raised: no more rounds are sent.
-    callback_error: CallbackError,
-}
-
-type CallbackError = Arc<Mutex<Option<PyErr>>>;
-
-fn take(error: &CallbackError) -> Option<PyErr> {
-    match error.lock() {
-        Ok(mut error) => error.take(),
-        Err(poisoned) => poisoned.into_inner().take(),
-    }
+    /// What Python raised, here or in a progress callback: no more rounds are sent.
+    failure: Failure,
+    closes: bool,
 }
 
 impl RemoteShards {
+    /// Ends with a call of `close`.
+    pub(crate) fn closing(send: Py<PyAny>, failure: Failure) -> RemoteShards {
+        RemoteShards {
+            send,
+            failure,
+            closes: true,
+        }
+    }
+
     /// Sends a round, and takes the answers as they come back.
     fn send<T>(
         &self,
@@ -163,20 +168,24 @@ impl RemoteShards {
         add: bool,
         take_answers: impl FnOnce(Bound<'_, PyIterator>) -> PyResult<T>,
     ) -> ubauc::Result<T> {
-        if let Some(error) = take(&self.callback_error) {
-            return Err(raised(error));
-        }
+        stop_if_asked();
+        self.failure.check()?;
         let bytes = round.to_bytes()?;
         let answers = Python::attach(|py| {
             let answers = self.send.bind(py).call1((PyBytes::new(py, &bytes), add))?;
             take_answers(answers.try_iter()?)
         });
-        answers.map_err(raised)
+        answers.map_err(|error| self.failure.set(error))
     }
 }
 
-fn raised(error: PyErr) -> ubauc::Error {
-    ubauc::Error::Rows(Box::new(error))
+impl Drop for RemoteShards {
+    fn drop(&mut self) {
+        if self.closes {
+            // Whatever it raises, the fit is over.
+            Python::attach(|py| self.send.call_method0(py, "close").ok());
+        }
+    }
 }
 
 impl Source for RemoteShards {
@@ -198,93 +207,60 @@ impl Source for RemoteShards {
     }
 }
 
-/// ba-UBAUC on remote shards, one fit after the other: each starts where the last one ended.
-#[pyclass(frozen, module = "ubauc._core")]
-pub(crate) struct Rounds {
-    /// None after a fit that failed: the state of the shards is then unknown.
-    path: Mutex<Option<Path<'static>>>,
+/// ba-UBAUC on remote shards; `start` is where to begin.
+#[pyfunction]
+#[pyo3(signature = (send, cols, spec, context, start=None))]
+pub(crate) fn fit_rounds<'py>(
+    py: Python<'py>,
+    send: Py<PyAny>,
     cols: usize,
-    params: Common,
-    callback_error: CallbackError,
-}
-
-#[pymethods]
-impl Rounds {
-    #[new]
-    fn new(py: Python<'_>, send: Py<PyAny>, cols: usize, params: Common) -> PyResult<Rounds> {
-        let kind = params.least_squares()?.unwrap_or_default();
-        let scale = params.scale()?;
-        let callback_error = CallbackError::default();
-        let path = py.detach(|| {
-            let callback_error = callback_error.clone();
-            let source = Box::new(RemoteShards {
-                send,
-                callback_error,
-            });
-            let names = &params.classes;
-            Path::of_source(source, cols, names, scale, kind, params.intercept)
-        });
-        let path = path.map_err(Refused::from)?;
-        let path = Mutex::new(Some(path));
-        Ok(Rounds {
-            path,
-            cols,
-            params,
-            callback_error,
-        })
-    }
-
-    /// The minimum at β and γ; `start` is where to begin, at the first fit.
-    #[pyo3(signature = (beta, gamma, tolerance, start=None))]
-    fn fit<'py>(
-        &self,
-        py: Python<'py>,
-        beta: f64,
-        gamma: f64,
-        tolerance: f64,
-        start: Option<Numbers<'py>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let used = BaUbaucParams {
-            beta,
-            gamma,
-            least_squares: self.params.least_squares()?.unwrap_or_default(),
-            intercept: self.params.intercept,
-            tolerance,
-            max_newton: self.params.max_iter,
-        };
-        let start = start.map(|start| start.to_vec()).transpose()?;
-        // On this very thread, which is the one that receives signals while it waits for answers.
-        let fitted = py.detach(|| {
-            let mut kept = match self.path.lock() {
-                Ok(kept) => kept,
-                Err(poisoned) => poisoned.into_inner(),
+    spec: &str,
+    context: Context,
+    start: Option<Numbers<'py>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let spec = batch(spec)?;
+    let start = start.map(|start| start.to_vec()).transpose()?;
+    let failure = Failure::default();
+    // On this very thread, which is the one that receives signals while it waits for answers.
+    let fitted = py.detach(|| {
+        let progress = |p: &TracePoint| {
+            let Some(progress) = &context.progress else {
+                return;
             };
-            let mut path = kept.take().ok_or(ubauc::Error::Numerical {
-                what: "a fit of these rounds has failed, or is under way",
-            })?;
-            let progress = |p: &TracePoint| {
-                let called = self.params.report_here((p.newton, p.objective, p.gap));
-                if let (Err(error), Ok(mut first)) = (called, self.callback_error.lock()) {
-                    first.get_or_insert(error);
-                }
-            };
-            let fit = path.fit_from(&used, start.as_deref(), Some(&progress))?;
-            if let Some(error) = take(&self.callback_error) {
-                return Err(raised(error));
+            let values = (p.newton, p.objective, p.gap);
+            if let Err(error) = Python::attach(|py| progress.call1(py, values).map(drop)) {
+                failure.set(error);
             }
-            let most = ubauc::tune::most_tied_of(path.examples(), self.cols);
-            let collapsed = fit.tied > most;
-            *kept = Some(path);
-            Ok((fit, collapsed))
+        };
+        let source = RemoteShards {
+            send,
+            failure: failure.clone(),
+            closes: false,
+        };
+        let weighting = spec.params.weighting();
+        let path = Path::of_source(
+            Box::new(source),
+            cols,
+            &context.classes,
+            spec.scale,
+            weighting,
+        );
+        let fitted = path.and_then(|mut path| {
+            let fit = path.fit_from(&spec.params, start.as_deref(), Some(&progress))?;
+            Ok((fit, path.examples()))
         });
-        let (fit, collapsed) = fitted.map_err(|error: ubauc::Error| Refused::from(error))?;
-        batch_answer(py, &fit, &used, collapsed)
-    }
+        failure.or(fitted)
+    });
+    let (fit, examples) = fitted.map_err(Refused::from)?;
+    let outcome = Outcome::of_newton(fit, &spec.params);
+    let most = ubauc::tune::most_tied_of(examples, cols);
+    let collapsed = outcome.tied.is_some_and(|tied| tied > most);
+    answer(py, &outcome, collapsed)
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Shard>()?;
-    module.add_class::<Rounds>()?;
+    module.add_function(wrap_pyfunction!(fit_rounds, module)?)?;
     module.add_function(wrap_pyfunction!(asks_for_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(commands, module)?)?;
     module.add_function(wrap_pyfunction!(sum_answers, module)?)

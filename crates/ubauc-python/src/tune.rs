@@ -1,46 +1,281 @@
-//! The grid of β and γ, and the choice among points that were judged elsewhere.
+//! The search for the loss and γ, over rows that are here or on a cluster.
 
-use pyo3::exceptions::PyValueError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
-use ubauc::tune::{CrossValidated, GridPoint, TuneParams, best_of};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use ubauc::data::scale::Scale;
+use ubauc::data::split;
+use ubauc::metrics::Criterion;
+use ubauc::solver::ba_ubauc::path::Path;
+use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit};
+use ubauc::solver::shards::Weighting;
+use ubauc::tune::{
+    Folds, LossGrid, Setting, Sizes, TuneInputs, TuneParams, Tuned, Unseen, Verdict, tune_over,
+};
 
-use crate::fit::{least_squares_of, name};
+use crate::caller::stop_if_asked;
+use crate::error::{Refused, unknown};
+use crate::input::{Matrix, detached};
+use crate::rounds::RemoteShards;
+use crate::spec::{Context, of_json, to_json};
 
-/// The grid that is tried where nothing else is said, as JSON.
-#[pyfunction]
-pub(crate) fn tune_grid() -> String {
-    let grid = TuneParams::default();
-    let kinds: Vec<&str> = grid.least_squares.iter().map(|&kind| name(kind)).collect();
-    serde_json::json!({
-        "betas": grid.betas,
-        "gammas": grid.gammas,
-        "least_squares": kinds,
-    })
-    .to_string()
+/// What is searched, and how.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    loss: LossGrid,
+    scale: Scale,
+    seed: u64,
+    criterion: Criterion,
+    /// Seconds.
+    time_limit: Option<f64>,
+    /// The library's where nothing is said.
+    folds: Option<u32>,
+    held_out: Option<f64>,
 }
 
-/// The best of points (β, γ, kind, AUC of each fold, whether it collapsed), and all with their means, as JSON.
-#[pyfunction]
-pub(crate) fn choose_point(
-    points: Vec<(f64, f64, String, Vec<f64>, bool)>,
-) -> PyResult<(Option<usize>, String)> {
-    let point = |(beta, gamma, kind, aucs, collapsed): (f64, f64, String, Vec<f64>, bool)| {
-        Ok(GridPoint {
-            beta,
-            gamma,
-            least_squares: least_squares_of(&kind)?,
-            judged: CrossValidated::of(aucs),
-            tied_share: f64::NAN,
-            collapsed,
+impl Search {
+    fn params(&self) -> PyResult<TuneParams> {
+        let default = self.loss.params();
+        let time_limit = match self.time_limit.map(Duration::try_from_secs_f64) {
+            Some(Err(_)) => {
+                let shown = format!("{:?}", self.time_limit);
+                return Err(unknown("time_limit", &shown, "a number of seconds"));
+            }
+            Some(Ok(limit)) => Some(limit),
+            None => None,
+        };
+        Ok(TuneParams {
+            scale: self.scale,
+            seed: self.seed,
+            criterion: self.criterion,
+            folds: self.folds.unwrap_or(default.folds),
+            held_out: self.held_out.unwrap_or(default.held_out),
+            time_limit,
+            ..default
         })
+    }
+}
+
+/// What was tried, none if every model collapsed, and what to fit.
+fn answer(params: &TuneParams, tuned: ubauc::Result<Tuned>) -> ubauc::Result<Value> {
+    let best = |setting: &Setting, gamma: f64| {
+        let mut best = json!(setting);
+        best["gamma"] = json!(gamma);
+        best
     };
-    let points: Vec<GridPoint> = points.into_iter().map(point).collect::<PyResult<_>>()?;
-    let json = serde_json::to_string(&points);
-    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((best_of(&points), json))
+    match tuned {
+        Ok(tuned) => Ok(json!({
+            "best": best(&tuned.best().setting, tuned.best().gamma),
+            "tuned": {
+                "points": tuned.points,
+                "chosen": tuned.chosen,
+                "logistic": tuned.logistic,
+                "verdict": tuned.verdict,
+                "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
+                "cut_short": tuned.cut_short,
+            },
+        })),
+        // The largest β comes nearest to a model that has not collapsed.
+        Err(ubauc::Error::Parameter { name: "betas", .. }) => {
+            let by_beta = |a: &&Setting, b: &&Setting| a.beta.total_cmp(&b.beta);
+            let setting = params.settings.iter().rev().max_by(by_beta);
+            let gamma = match params.gammas.as_slice() {
+                [gamma] => *gamma,
+                _ => BaUbaucParams::default().gamma,
+            };
+            Ok(json!({
+                "best": setting.map(|setting| best(setting, gamma)),
+                "tuned": null,
+            }))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The loss and γ by cross-validation, beside logistic regression.
+#[pyfunction]
+#[pyo3(signature = (x, positive, weights, groups, search, context))]
+fn tune<'py>(
+    py: Python<'py>,
+    x: Matrix<'py>,
+    positive: PyReadonlyArray1<'py, bool>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    groups: Option<PyReadonlyArray1<'py, u32>>,
+    search: &str,
+    context: Context,
+) -> PyResult<String> {
+    let params = of_json::<Search>(search)?.params()?;
+    let (x, positive) = (x.slices()?, positive.as_slice()?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
+    let found = detached(py, context.n_jobs, || {
+        let data = x.dataset(positive, context.classes.clone())?;
+        let progress = |_, _| stop_if_asked();
+        let inputs = TuneInputs {
+            weights,
+            groups,
+            progress: Some(&progress),
+            stop: None,
+        };
+        Ok(answer(&params, ubauc::tune::tune(&data, &inputs, &params))?)
+    })?;
+    to_json(&found)
+}
+
+/// The fold of every example, from 0 to k − 1; examples of one group share theirs.
+#[pyfunction]
+fn folds<'py>(
+    py: Python<'py>,
+    positive: PyReadonlyArray1<'py, bool>,
+    groups: Option<PyReadonlyArray1<'py, u32>>,
+    k: u32,
+    seed: u64,
+) -> PyResult<Bound<'py, numpy::PyArray1<u32>>> {
+    let positive = positive.as_slice()?;
+    let folds = match &groups {
+        None => split::folds(positive, k, seed),
+        Some(groups) => split::group_folds(positive, groups.as_slice()?, k, seed),
+    };
+    Ok(folds.map_err(Refused::from)?.to_pyarray(py))
+}
+
+/// Rows on a cluster.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct RemoteRows {
+    n_neg: usize,
+    n_pos: usize,
+    cols: usize,
+    /// Called with a fold: sends rounds to the rows without it, and has `close`.
+    without: Py<PyAny>,
+    /// Called with a fold and weights: the AUC of its rows, and whether all their scores are equal.
+    judge: Py<PyAny>,
+}
+
+/// The folds of rows on a cluster. What Python raises ends all fits under way.
+struct RemoteFolds {
+    rows: RemoteRows,
+    /// They are dealt once.
+    folds: u32,
+    classes: [String; 2],
+    scale: Scale,
+    failure: Failure,
+}
+
+/// What Python raised first; no more rounds are sent after it.
+#[derive(Clone, Default)]
+pub(crate) struct Failure {
+    error: Arc<Mutex<Option<PyErr>>>,
+    has_come: Arc<AtomicBool>,
+}
+
+impl Failure {
+    pub(crate) fn set(&self, error: PyErr) -> ubauc::Error {
+        if !self.has_come.swap(true, Ordering::SeqCst) {
+            match self.error.lock() {
+                Ok(mut first) => *first = Some(error),
+                Err(poisoned) => *poisoned.into_inner() = Some(error),
+            }
+        }
+        stopped()
+    }
+
+    pub(crate) fn check(&self) -> ubauc::Result<()> {
+        match self.has_come.load(Ordering::SeqCst) {
+            true => Err(stopped()),
+            false => Ok(()),
+        }
+    }
+
+    /// What was raised, in place of what came of it.
+    pub(crate) fn or<T>(&self, found: ubauc::Result<T>) -> ubauc::Result<T> {
+        let first = match self.error.lock() {
+            Ok(mut error) => error.take(),
+            Err(poisoned) => poisoned.into_inner().take(),
+        };
+        match first {
+            Some(error) => Err(ubauc::Error::Rows(Box::new(error))),
+            None => found,
+        }
+    }
+}
+
+fn stopped() -> ubauc::Error {
+    ubauc::Error::Rows("the fit was stopped".into())
+}
+
+impl Folds for RemoteFolds {
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            folds: self.folds,
+            n_pos: self.rows.n_pos,
+            n_neg: self.rows.n_neg,
+            cols: self.rows.cols,
+            unavoidable: 0,
+        }
+    }
+
+    fn path(&self, without: u32, weighting: Weighting) -> ubauc::Result<Path<'_>> {
+        stop_if_asked();
+        self.failure.check()?;
+        let send = Python::attach(|py| self.rows.without.call1(py, (without,)));
+        let send = send.map_err(|error| self.failure.set(error))?;
+        let source = RemoteShards::closing(send, self.failure.clone());
+        let cols = self.rows.cols;
+        Path::of_source(Box::new(source), cols, &self.classes, self.scale, weighting)
+    }
+
+    fn judge(&self, fold: u32, fit: &Fit) -> ubauc::Result<Unseen> {
+        stop_if_asked();
+        self.failure.check()?;
+        let judged = Python::attach(|py| {
+            let weights = fit.weights.to_pyarray(py);
+            let judged = self.rows.judge.bind(py).call1((fold, weights))?;
+            judged.extract::<(f64, bool)>()
+        });
+        let (value, constant) = judged.map_err(|error| self.failure.set(error))?;
+        Ok(Unseen { value, constant })
+    }
+}
+
+/// The same search over rows on a cluster, without a comparison on rows held out. Python is called from as many threads
+/// as `n_jobs` says, since rounds are mostly waiting.
+#[pyfunction]
+fn tune_rounds(
+    py: Python<'_>,
+    rows: RemoteRows,
+    search: &str,
+    context: Context,
+) -> PyResult<String> {
+    let search: Search = of_json(search)?;
+    let params = search.params()?;
+    if params.criterion != Criterion::Auc {
+        let shown = params.criterion.to_string();
+        return Err(unknown("criterion", &shown, "auc for rows on a cluster"));
+    }
+    let folds = RemoteFolds {
+        rows,
+        folds: params.folds,
+        classes: context.classes,
+        scale: search.scale,
+        failure: Failure::default(),
+    };
+    let found = detached(py, context.n_jobs, || {
+        let progress = |_, _| stop_if_asked();
+        let tuned = tune_over(&folds, &params, Some(&progress), None);
+        Ok(answer(&params, folds.failure.or(tuned))?)
+    })?;
+    to_json(&found)
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(tune_grid, module)?)?;
-    module.add_function(wrap_pyfunction!(choose_point, module)?)
+    module.add_function(wrap_pyfunction!(tune, module)?)?;
+    module.add_function(wrap_pyfunction!(folds, module)?)?;
+    module.add_function(wrap_pyfunction!(tune_rounds, module)?)
 }

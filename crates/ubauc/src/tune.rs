@@ -45,6 +45,7 @@
 mod collapse;
 mod folds;
 mod judge;
+mod loss_grid;
 mod params;
 mod parts;
 mod race;
@@ -63,6 +64,7 @@ pub use collapse::{has_collapsed, most_tied, most_tied_of};
 use folds::LocalFolds;
 pub use folds::{Folds, Sizes, Unseen};
 use judge::Judged;
+pub use loss_grid::LossGrid;
 pub use params::{Setting, TuneParams};
 use parts::Parts;
 use race::Entry;

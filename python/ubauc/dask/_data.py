@@ -167,6 +167,8 @@ def about(partition, number):
         "classes": classes,
         "counts": np.bincount(codes, minlength=classes.size),
         "counted": np.bincount(codes[counted], minlength=classes.size),
+        "totals": np.bincount(codes, partition.weight, minlength=classes.size).astype(np.float64),
+        "stored": partition.part.stored,
         "columns": partition.columns,
         "widens": partition.widens,
     }

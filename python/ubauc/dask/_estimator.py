@@ -37,14 +37,18 @@ class DaskUBAUCClassifier(UBAUCClassifier):
         example by example from the same weights, in a new order each time, and the weights are
         averaged by the number of examples, `max_iter` times (10 if None). How far that is from the
         minimum is certified too: `gap_`.
-    beta, gamma, least_squares, fit_intercept, scale, tol, max_iter, class_weight, step, schedule, \
-calibrate, eta0, radius, average_from, random_state
+    beta, gamma, softness, least_squares, fit_intercept, scale, tol, max_iter, class_weight, \
+time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         As in :class:`ubauc.UBAUCClassifier`. "auto" chooses by cross-validated AUC over the rows of
-        all partitions, which takes a few hundred fits: give `beta` and `gamma` where that is too
-        long, or choose them on a sample. `calibrate` fits five times more, and brings the scores of
-        held-out rows here, of ten million at most.
+        all partitions, in which each row counts once, whatever its weight. That takes a hundred
+        fits or so: give `beta` and `gamma`, or a `time_limit`, where that is too long, or choose
+        them on a sample. No rows are held out to compare the choice with logistic regression.
+        `calibrate` fits five times more, and brings the scores of held-out rows here, of ten
+        million at most.
+    criterion : {"auc"}, default="auc"
+        No other can be had exactly from rows that stay where they are.
     start : {"online"}, default=None
-        Begin the batch solver from one epoch of the online one.
+        Begin the batch solver from one epoch of the online one, where the softness is 0.
     n_jobs : int, default=None
         Threads of what is done where `fit` is called; workers use their own.
     verbose : int, default=0
@@ -79,6 +83,7 @@ calibrate, eta0, radius, average_from, random_state
     _parameter_constraints = {
         **UBAUCClassifier._parameter_constraints,
         "client": "no_validation",
+        "criterion": [StrOptions({"auc"})],
         "start": [StrOptions({"online"}), None],
     }
 
@@ -89,12 +94,15 @@ calibrate, eta0, radius, average_from, random_state
         solver="batch",
         beta="auto",
         gamma="auto",
+        softness="auto",
         least_squares="auto",
         fit_intercept=True,
         scale="auto",
         tol=None,
         max_iter=None,
         class_weight=None,
+        criterion="auc",
+        time_limit=None,
         calibrate=None,
         step="implicit",
         schedule="sqrt",
@@ -110,12 +118,15 @@ calibrate, eta0, radius, average_from, random_state
             solver=solver,
             beta=beta,
             gamma=gamma,
+            softness=softness,
             least_squares=least_squares,
             fit_intercept=fit_intercept,
             scale=scale,
             tol=tol,
             max_iter=max_iter,
             class_weight=class_weight,
+            criterion=criterion,
+            time_limit=time_limit,
             calibrate=calibrate,
             step=step,
             schedule=schedule,

@@ -1,23 +1,25 @@
 """From partitions to solutions: who asks what of whom."""
 
 import sys
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from distributed import get_client
-from sklearn.utils.class_weight import compute_class_weight
 
 from .. import _core
 from .._model_file import class_name
 from .._problem import (
-    DEFAULT_BETA,
-    DEFAULT_GAMMA,
     ENOUGH,
-    online_steps,
+    context,
+    encoded,
+    given_to,
+    searches,
     solution_of,
-    solver_params,
+    spec_of,
     warn_about,
 )
+from .._weighted import class_weights
 from . import _calibrate, _data, _online, _tune
 from ._rounds import Rounds, Spent
 from ._task import Task
@@ -51,6 +53,8 @@ class Cluster:
         self.rows = sum(part["shape"][0] for part in self.about)
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
+        self.totals = self._counts("totals")
+        self.stored = sum(part["stored"] for part in self.about)
         names = self.about[0]["columns"]
         # As scikit-learn has it: names are strings, all of them.
         self.names = names if names and all(isinstance(name, str) for name in names) else None
@@ -103,7 +107,7 @@ class Cluster:
 
     def _counts(self, what):
         """Of each partition, examples of each class."""
-        counts = np.zeros((len(self.about), self.classes.size), dtype=np.int64)
+        counts = np.zeros((len(self.about), self.classes.size), dtype=self.about[0][what].dtype)
         for row, part in zip(counts, self.about, strict=True):
             row[np.searchsorted(self.classes, part["classes"])] = part[what]
         return counts
@@ -139,83 +143,93 @@ def current(client):
 
 def fit_pairs(estimator, cluster):
     """A solution for each pair of classes, and what the rounds cost."""
-    seed = estimator._seed()
-    weights = None
-    if estimator.class_weight is not None:
-        weights = class_weights(estimator.class_weight, cluster.classes, cluster.counts.sum(axis=0))
+    seed = estimator._seed() % 2**32
+    spec, weights = spec_of(estimator, seed), None
+    if searches(estimator) and estimator.scale == "auto":
+        spec["scale"] = _core.suited_scale(cluster.rows, cluster.cols, cluster.stored)
+    if isinstance(estimator.class_weight, dict) or (
+        estimator.class_weight == "balanced" and estimator.solver == "online"
+    ):
+        totals = cluster.totals.sum(axis=0)
+        weights = class_weights(estimator.class_weight, cluster.classes, totals)
     solutions, spent = [], Spent()
     for i, j in combinations(range(cluster.classes.size), 2):
-        counted = cluster.counted[:, [i, j]]
         task = Task(
             cols=cluster.cols,
             pair=(cluster.classes[i], cluster.classes[j]),
             class_weight=None if weights is None else (weights[i], weights[j]),
-            seed=seed % 2**32,
+            seed=seed,
         )
-        names = [class_name(label) for label in task.pair]
-        solutions.append(_fit_pair(estimator, cluster, task, names, counted.sum(axis=0), spent))
+        solutions.append(Pair(estimator, cluster, task, spent).solve(spec))
     return solutions, spent.cost()
 
 
-def class_weights(given, classes, counts):
-    """scikit-learn's `compute_class_weight`, from the number of examples of each class."""
-    if given == "balanced":
-        return counts.sum() / (classes.size * counts.astype(np.float64))
-    return compute_class_weight(given, classes=classes, y=classes)
+@dataclass
+class Pair:
+    """How an estimator comes to the solution of one problem of two classes."""
 
+    estimator: object
+    cluster: Cluster
+    task: Task
+    spent: Spent
 
-def _fit_pair(estimator, cluster, task, names, counted, spent):
-    params = solver_params(estimator, names, seed=task.seed, n_jobs=1)
-    online = estimator.solver == "online"
-    tunes = not online and (params["beta"] is None or params["gamma"] is None)
-    tuned = None
-    if tunes and counted.min() >= ENOUGH:
-        tuned = _tune.tune(cluster, task, params, spent)
-        params = {**params, **tuned["best"]}
-    params["beta"] = DEFAULT_BETA if params["beta"] is None else params["beta"]
-    params["gamma"] = DEFAULT_GAMMA if params["gamma"] is None else params["gamma"]
-    params["least_squares"] = params["least_squares"] or "plain"
-    steps = online_steps(estimator)
-    counts = tuple(int(n) for n in counted)
+    def solve(self, spec):
+        estimator, task = self.estimator, self.task
+        counted, tuned = self.cluster.of_pair(task).sum(axis=0), None
+        if searches(estimator) and counted.min() >= ENOUGH:
+            spec, tuned = _tune.tune(self, spec)
+        steps = given_to("ol-ubauc", estimator, task.seed)
+        steps |= {name: spec[name] for name in ("beta", "gamma", "least_squares")}
+        counts = tuple(int(n) for n in counted)
 
-    def minimum(task, verbose=False):
-        found = _minimum(estimator, cluster, task, params, steps, spent, verbose)
-        return solution_of(found, params, counts)
+        def minimum(task, verbose=False):
+            found = self._minimum(task, spec, steps, verbose)
+            return solution_of(found, spec, counts, task.seed)
 
-    solution = minimum(task, estimator.verbose)
-    solution.tuned = tuned
-    if not online:
-        warn_about(solution, int(counted.sum()), params)
-    if estimator.calibrate is not None:
-        # The first step is not looked for again: a fold may leave no partition with both classes.
-        steps["eta0"] = steps["eta0"] or solution.eta0
-        method = estimator.calibrate
-        solution.calibration = _calibrate.calibration(cluster, task, minimum, method, spent)
-    return solution
+        solution = minimum(task, estimator.verbose)
+        solution.tuned = tuned
+        if estimator.solver != "online":
+            warn_about(solution, int(counted.sum()), spec)
+        if estimator.calibrate is not None:
+            if solution.eta0 is not None:
+                # Not looked for again: a fold may leave no partition with both classes.
+                steps |= {"eta0": solution.eta0, "finds_eta0": False}
+            solution.calibration = _calibrate.calibration(
+                self.cluster, task, minimum, estimator.calibrate, self.spent
+            )
+        return solution
 
+    def names(self):
+        """What the data calls the negative and the positive class."""
+        return [class_name(label) for label in self.task.pair]
 
-def _minimum(estimator, cluster, task, params, steps, spent, verbose=False):
-    """What the solver finds of a problem whose parameters are known."""
-    online = estimator.solver == "online"
-    start, eta0 = None, None
-    if online or estimator.start == "online":
-        epochs = (estimator.max_iter or 10) if online else 1
-        start, eta0 = _online.learn(cluster, task, params, steps, epochs, spent.check)
-    if online:
-        # Where that is, and how far from the minimum it can be: one look, no step.
-        params = {**params, "max_iter": 0}
-    rounds = Rounds(cluster.partitions, task, spent)
-    progress = Progress(estimator, rounds) if verbose else None
-    try:
-        asked = _core.Rounds(rounds, cluster.cols, {**params, "progress": progress})
-        found = asked.fit(params["beta"], params["gamma"], params["tolerance"], start)
-    finally:
-        rounds.close()
-        if progress is not None:
-            progress.close()
-    if online:
-        found.update(stop="max_passes", n_iter=epochs)
-    return {**found, "eta0": eta0}
+    def _minimum(self, task, spec, steps, verbose):
+        """What the solver finds of a problem whose parameters are known."""
+        estimator, cluster = self.estimator, self.cluster
+        online = estimator.solver == "online"
+        start, eta0 = None, None
+        if online or (estimator.start == "online" and spec["softness"] == 0):
+            epochs = (estimator.max_iter or 10) if online else 1
+            start, eta0 = _online.learn(cluster, task, steps, epochs, self.spent.check)
+        if online:
+            # Where that is, and how far from the minimum it can be: one look, no step.
+            spec = given_to("ba-ubauc", estimator, task.seed) | {
+                "scale": spec["scale"],
+                "class_weight": "none",
+                "max_newton": 0,
+            }
+        rounds = Rounds(cluster.partitions, task, self.spent)
+        progress = Progress(estimator, rounds) if verbose else None
+        try:
+            of_call = context(self.names(), 1, progress)
+            found = _core.fit_rounds(rounds, cluster.cols, encoded(spec), of_call, start)
+        finally:
+            rounds.close()
+            if progress is not None:
+                progress.close()
+        if online:
+            found.update(stop="max_passes", n_iter=epochs)
+        return found | {"eta0": eta0}
 
 
 class Progress:

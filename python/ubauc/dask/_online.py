@@ -12,12 +12,13 @@ Zinkevich et al., NIPS 2010 (one averaging); Stich, ICLR 2019 (one each epoch).
 import numpy as np
 
 from .. import _core
+from .._problem import encoded
 
 
-def first_step(partition, number, task, params, steps, seed):
+def first_step(partition, number, task, spec, seed):
     """eta0 by trial on some of a partition that has both classes."""
     positive, weights = task.learned(partition, number)
-    learner = _core.Learner(params, steps)
+    learner = _core.Learner(spec)
     order = np.random.default_rng([seed, 0, number]).permutation(positive.size)
     if weights is not None:
         order = order[weights[order] > 0]
@@ -30,13 +31,13 @@ def moments(partition, number, task):
     return partition.part.moments(task.learned(partition, number)[1])
 
 
-def epoch(partition, number, task, params, steps, means, state, turn, seed):
+def epoch(partition, number, task, spec, means, state, turn, seed):
     """One pass over a partition from weights, intercept and threshold; how many counted."""
     positive, weights = task.learned(partition, number)
     counted = positive.size if weights is None else int((weights > 0).sum())
     w, intercept, threshold, done = state
     order = np.random.default_rng([seed, turn, number]).permutation(positive.size)
-    learner = _core.Learner(params, steps)
+    learner = _core.Learner(spec)
     if means is not None:
         learner.start_means(*means)
     learner.start_from(np.require(w, np.float64, ["C", "ALIGNED"]), intercept, threshold)
@@ -48,28 +49,22 @@ def epoch(partition, number, task, params, steps, means, state, turn, seed):
     return found, learner.intercept, learner.threshold, counted
 
 
-def learn(cluster, task, params, steps, epochs, check):
+def learn(cluster, task, spec, epochs, check):
     """The weights after this many epochs, and eta0, the first step; `check` raises to end it."""
     partitions = cluster.partitions
-    if params["scale"] == "standard":
+    if spec["scale"] == "standard":
         raise ValueError("scale='standard' is not for the online solver on a cluster; use 'maxabs'")
     # Averages within an epoch would lag behind; those between partitions do their work.
-    steps = {**steps, "average": None}
-    options = {
-        "task": task,
-        "params": {**params, "progress": None},
-        "steps": steps,
-        "seed": task.seed,
-    }
-    if steps["eta0"] is None:
+    spec = spec | {"average": None}
+    if spec["finds_eta0"]:
         # Where no partition has both classes there is nothing to try it on.
-        both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))[:1]
-        found = (
-            partitions.each("eta0", first_step, both.tolist(), **options) if both.size else [1.0]
-        )
-        options["steps"] = {**steps, "eta0": found[0]}
+        both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))[:1].tolist()
+        given = {"task": task, "spec": encoded(spec), "seed": task.seed}
+        found = partitions.each("eta0", first_step, both, **given) if both else [1.0]
+        spec["eta0"] = found[0]
+    options = {"task": task, "spec": encoded(spec), "seed": task.seed}
     options["means"] = None
-    if params["intercept"]:
+    if spec["intercept"]:
         examples, sums, counts = zip(*partitions.each("moments", moments, task=task), strict=True)
         options["means"] = sum(examples), sum(sums), sum(counts)
     state = (np.zeros(task.cols), 0.0, 0.0, 0)
@@ -83,4 +78,4 @@ def learn(cluster, task, params, steps, epochs, check):
         threshold = sum(part[2] * (part[3] / total) for part in found)
         longest = max(part[3] for part in found)
         state = (w, intercept, threshold, state[3] + longest)
-    return state[0], options["steps"]["eta0"]
+    return state[0], spec["eta0"]

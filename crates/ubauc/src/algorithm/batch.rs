@@ -52,27 +52,36 @@ fn newton(
         start: inputs.start.map(|start| start.weights),
         progress: Some(&progress),
     };
-    let fit = ba_ubauc::fit(data, &given, params)?;
-    Ok(Outcome {
-        lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
-        weights: fit.weights,
-        intercept: fit.intercept,
-        objective: fit.objective,
-        dual: fit.dual,
-        gap: fit.gap,
-        tied: (params.softness == 0.0).then_some(fit.tied),
-        newton: Some(fit.newton),
-        rounds: None,
-        passes: None,
-        eta0: None,
-        stop: match fit.stop {
-            ba_ubauc::Stop::Converged => Stop::Converged,
-            ba_ubauc::Stop::Unproved => Stop::Unproved,
-            ba_ubauc::Stop::Stalled => Stop::Stalled,
-            ba_ubauc::Stop::MaxNewton => Stop::MaxNewton,
-        },
-        trace: Trace::Newton(fit.trace),
-    })
+    Ok(Outcome::of_newton(
+        ba_ubauc::fit(data, &given, params)?,
+        params,
+    ))
+}
+
+impl Outcome {
+    /// Of ba-UBAUC, wherever its rows are.
+    pub fn of_newton(fit: ba_ubauc::Fit, params: &BaUbaucParams) -> Outcome {
+        Outcome {
+            lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
+            weights: fit.weights,
+            intercept: fit.intercept,
+            objective: fit.objective,
+            dual: fit.dual,
+            gap: fit.gap,
+            tied: (params.softness == 0.0).then_some(fit.tied),
+            newton: Some(fit.newton),
+            rounds: None,
+            passes: None,
+            eta0: None,
+            stop: match fit.stop {
+                ba_ubauc::Stop::Converged => Stop::Converged,
+                ba_ubauc::Stop::Unproved => Stop::Unproved,
+                ba_ubauc::Stop::Stalled => Stop::Stalled,
+                ba_ubauc::Stop::MaxNewton => Stop::MaxNewton,
+            },
+            trace: Trace::Newton(fit.trace),
+        }
+    }
 }
 
 #[cfg(feature = "bcd")]

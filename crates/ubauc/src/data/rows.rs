@@ -241,30 +241,28 @@ impl Dense {
 }
 
 impl Rows {
-    /// Keeps sparse rows sparse, unless all entries written out take less memory: 8 bytes for
-    /// each of rows × columns against 12 for each entry stored and 8 for each row.
-    pub fn smaller(csr: Csr) -> Rows {
-        let rows = csr.indptr.len() - 1;
-        let sparse = csr
-            .indices
-            .len()
+    /// Whether sparse rows take less memory than all entries written out: 12 bytes for each entry stored and 8 for each
+    /// row against 8 for each of rows × columns.
+    pub fn are_sparse(rows: usize, cols: usize, stored: usize) -> bool {
+        let sparse = stored
             .saturating_mul(12)
             .saturating_add(rows.saturating_mul(8));
-        let dense = rows.saturating_mul(csr.cols).saturating_mul(8);
-        if dense < sparse {
-            Rows::Dense(csr.to_dense())
-        } else {
-            Rows::Csr(csr)
+        sparse < rows.saturating_mul(cols).saturating_mul(8)
+    }
+
+    /// Keeps sparse rows sparse if that takes less memory.
+    pub fn smaller(csr: Csr) -> Rows {
+        match Rows::are_sparse(csr.indptr.len() - 1, csr.cols, csr.indices.len()) {
+            true => Rows::Csr(csr),
+            false => Rows::Dense(csr.to_dense()),
         }
     }
 
     /// The same choice for values that came as dense rows.
     pub fn smaller_of_dense(dense: Dense) -> Rows {
         let nonzero = dense.values.iter().filter(|&&x| x != 0.0).count();
-        let sparse = nonzero
-            .saturating_mul(12)
-            .saturating_add(dense.rows.saturating_mul(8));
-        if sparse >= dense.values.len().saturating_mul(8) || dense.cols > u32::MAX as usize {
+        let sparse = Rows::are_sparse(dense.rows, dense.cols, nonzero);
+        if !sparse || dense.cols > u32::MAX as usize {
             return Rows::Dense(dense);
         }
         Rows::Csr(dense.nonzero(nonzero))

@@ -108,9 +108,16 @@ impl Scale {
     /// already.
     pub fn suited(rows: &Rows) -> Scale {
         match rows {
-            Rows::Dense(_) => Scale::Standard,
             Rows::Csr(_) if of_one_length(rows) => Scale::None,
-            Rows::Csr(_) => Scale::MaxAbs,
+            rows => Scale::suited_if_sparse(matches!(rows, Rows::Csr(_))),
+        }
+    }
+
+    /// The same of rows that are elsewhere, whose lengths nobody compares.
+    pub fn suited_if_sparse(sparse: bool) -> Scale {
+        match sparse {
+            true => Scale::MaxAbs,
+            false => Scale::Standard,
         }
     }
 

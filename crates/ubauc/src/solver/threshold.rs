@@ -166,7 +166,10 @@ mod tests {
         let z: Vec<f64> = (0..20_000)
             .map(|i| f64::from(i * 7919 % 20_011) / 1e3)
             .collect();
-        let positive: Vec<bool> = z.iter().map(|z| ((z * 1e3) as u32).is_multiple_of(3)).collect();
+        let positive: Vec<bool> = z
+            .iter()
+            .map(|z| ((z * 1e3) as u32).is_multiple_of(3))
+            .collect();
         let weights: Vec<f64> = (0..20_000).map(|i| f64::from(i % 4)).collect();
         for weights in [None, Some(&weights[..])] {
             let chunk = Chunk {

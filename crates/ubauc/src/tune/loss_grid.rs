@@ -1,0 +1,130 @@
+//! From what is given of the loss to what is tried.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Setting, TuneParams};
+use crate::objective::ubauc::{ClassWeight, LeastSquares};
+
+/// What is given of the loss; of what is empty the search tries what suits the rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LossGrid {
+    /// β.
+    pub betas: Vec<f64>,
+    /// γ.
+    pub gammas: Vec<f64>,
+    /// κ.
+    pub softness: Vec<f64>,
+    /// Of the classes, everywhere.
+    pub class_weights: Vec<ClassWeight>,
+    /// Of the classes in the least squares.
+    pub least_squares: Vec<LeastSquares>,
+    /// An intercept in the least squares.
+    pub intercept: bool,
+}
+
+impl Default for LossGrid {
+    fn default() -> Self {
+        LossGrid {
+            betas: Vec::new(),
+            gammas: Vec::new(),
+            softness: Vec::new(),
+            class_weights: Vec::new(),
+            least_squares: Vec::new(),
+            intercept: true,
+        }
+    }
+}
+
+impl LossGrid {
+    /// The search over it: every point on every fold where all is the hinge, else a race.
+    pub fn params(&self) -> TuneParams {
+        let settings = self.settings();
+        let hinge = settings.iter().all(|s| s.softness == 0.0);
+        let default = match hinge {
+            true => TuneParams::of_hinge(),
+            false => TuneParams::default(),
+        };
+        let given = !self.gammas.is_empty();
+        TuneParams {
+            settings,
+            gammas: match given {
+                true => self.gammas.clone(),
+                false => default.gammas,
+            },
+            extend: default.extend && !given,
+            intercept: self.intercept,
+            ..default
+        }
+    }
+
+    /// Nothing given: [`Setting::defaults`]. β or least squares given, and no softness: the paper's hinge.
+    /// Otherwise everything given times what suits it.
+    fn settings(&self) -> Vec<Setting> {
+        let or = |given: &[f64], default: &[f64]| match given.is_empty() {
+            true => default.to_vec(),
+            false => given.to_vec(),
+        };
+        let both = [ClassWeight::None, ClassWeight::Balanced];
+        let weights = |default: &[ClassWeight]| match self.class_weights.is_empty() {
+            true => default.to_vec(),
+            false => self.class_weights.clone(),
+        };
+        let hinge = match self.softness.is_empty() {
+            true => !self.betas.is_empty() || !self.least_squares.is_empty(),
+            false => self.softness.iter().all(|k| *k == 0.0),
+        };
+        if hinge {
+            let default = TuneParams::of_hinge();
+            let betas: Vec<f64> = default.settings.iter().map(|s| s.beta).collect();
+            let kinds = match self.least_squares.is_empty() {
+                true => vec![LeastSquares::Plain, LeastSquares::Balanced],
+                false => self.least_squares.clone(),
+            };
+            let betas = distinct(&or(&self.betas, &betas));
+            let of = |&w: &ClassWeight| Setting::hinges(&betas, &kinds, w);
+            return weights(&both[..1]).iter().flat_map(of).collect();
+        }
+        if self.softness.is_empty() {
+            let allowed = weights(&both);
+            let defaults = Setting::defaults().into_iter();
+            return defaults
+                .filter(|s| allowed.contains(&s.class_weight))
+                .collect();
+        }
+        let kinds = match self.least_squares.is_empty() {
+            true => vec![LeastSquares::Plain],
+            false => self.least_squares.clone(),
+        };
+        let mut settings = Vec::new();
+        for &class_weight in &weights(&both) {
+            for &softness in &self.softness {
+                for &beta in &or(&self.betas, &[0.0, 0.1, 0.5]) {
+                    for &least_squares in &kinds {
+                        settings.push(Setting {
+                            beta,
+                            softness,
+                            class_weight,
+                            least_squares,
+                        });
+                    }
+                }
+            }
+        }
+        // Of the values that nobody gave the hinge has no β = 0.
+        if self.betas.is_empty() {
+            settings.retain(|s| s.beta > 0.0 || s.softness > 0.0);
+        }
+        settings
+    }
+}
+
+fn distinct(of: &[f64]) -> Vec<f64> {
+    let mut distinct: Vec<f64> = Vec::new();
+    for &x in of {
+        if !distinct.contains(&x) {
+            distinct.push(x);
+        }
+    }
+    distinct
+}
