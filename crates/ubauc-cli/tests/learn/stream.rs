@@ -17,6 +17,7 @@ fn json_has_the_fixed_keys() {
     let expected = [
         "algorithm",
         "beta",
+        "class_weight",
         "classes",
         "d",
         "eta0",
@@ -30,6 +31,7 @@ fn json_has_the_fixed_keys() {
         "resumed_at",
         "rows_per_second",
         "seconds",
+        "softness",
         "steps",
         "stop",
         "unlabelled",
