@@ -1,4 +1,5 @@
-//! What the mathematics may assume: rows of finite numbers and labels of two classes.
+//! What the mathematics may assume: rows of finite numbers and labels of two classes; and raw tables, from which a feature
+//! map makes such rows.
 
 pub mod dataset;
 pub mod generate;
@@ -8,3 +9,4 @@ pub(crate) mod reservoir;
 pub mod rows;
 pub mod scale;
 pub mod split;
+pub mod table;

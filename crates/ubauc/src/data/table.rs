@@ -1,0 +1,190 @@
+//! A raw table, column by column: numbers, categories and times, any of them with gaps.
+//!
+//! This is what a reader makes of a CSV or Parquet file and a front end of a data frame, before a
+//! [`FeatureMap`](crate::features::FeatureMap) turns it into features.
+
+use std::sync::Arc;
+
+use crate::{Error, Result};
+
+/// The code of a missing category.
+pub const MISSING: u32 = u32::MAX;
+
+/// The values of one column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Finite, or NaN where the value is missing.
+    Number(Vec<f64>),
+    /// For each row the position of its level, or [`MISSING`]. Levels are distinct.
+    Category {
+        /// One for each row.
+        codes: Vec<u32>,
+        /// The texts that the codes stand for.
+        levels: Arc<[String]>,
+    },
+    /// Seconds since 1970-01-01 00:00:00, of whatever clock wrote them; NaN where the value is missing.
+    Time(Vec<f64>),
+}
+
+/// A column with its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// As the header has it.
+    pub name: String,
+    /// One for each row.
+    pub values: Values,
+}
+
+/// Columns of one length, with distinct names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Number(values) | Values::Time(values) => values.len(),
+            Values::Category { codes, .. } => codes.len(),
+        }
+    }
+
+    /// No rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the value of row i is missing.
+    pub fn is_missing(&self, i: usize) -> bool {
+        match self {
+            Values::Number(values) | Values::Time(values) => values[i].is_nan(),
+            Values::Category { codes, .. } => codes[i] == MISSING,
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self {
+            Values::Number(values) | Values::Time(values) => {
+                match values.iter().position(|x| x.is_infinite()) {
+                    None => Ok(()),
+                    Some(row) => Err(Error::NotFinite {
+                        what: "a value",
+                        row,
+                        value: values[row],
+                        must: "finite, or NaN where it is missing",
+                    }),
+                }
+            }
+            Values::Category { codes, levels } => {
+                let known = |code: &u32| *code == MISSING || (*code as usize) < levels.len();
+                match codes.iter().find(|code| !known(code)) {
+                    None => Ok(()),
+                    Some(code) => Err(Error::Parameter {
+                        name: "code of a category",
+                        value: code.to_string(),
+                        must: "below the number of levels",
+                    }),
+                }
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Refuses columns of different lengths or of the same name, infinite numbers and codes without a level.
+    pub fn new(columns: Vec<Column>, rows: usize) -> Result<Table> {
+        let mut names = std::collections::HashSet::with_capacity(columns.len());
+        for column in &columns {
+            if column.values.len() != rows {
+                return Err(Error::Length {
+                    what: "values of a column",
+                    expected: rows,
+                    got: column.values.len(),
+                });
+            }
+            if !names.insert(column.name.as_str()) {
+                return Err(Error::Parameter {
+                    name: "column name",
+                    value: column.name.clone(),
+                    must: "of one column only",
+                });
+            }
+            column.values.check()?;
+        }
+        Ok(Table { columns, rows })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// No rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// In the order of the file.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &str, values: Values) -> Column {
+        let name = name.to_string();
+        Column { name, values }
+    }
+
+    #[test]
+    fn gaps_are_found_in_every_kind_of_column() {
+        let levels = Arc::from(["a".to_string(), "b".to_string()]);
+        let codes = vec![1, MISSING];
+        let columns = vec![
+            column("x", Values::Number(vec![0.5, f64::NAN])),
+            column("c", Values::Category { codes, levels }),
+            column("t", Values::Time(vec![0.0, f64::NAN])),
+        ];
+        let table = Table::new(columns, 2).unwrap();
+        assert_eq!((table.len(), table.is_empty()), (2, false));
+        for column in table.columns() {
+            assert!(!column.values.is_missing(0) && column.values.is_missing(1));
+        }
+        assert!(table.column("t").is_some() && table.column("y").is_none());
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let x = || column("x", Values::Number(vec![0.0, 1.0]));
+        assert!(matches!(
+            Table::new(vec![x()], 3),
+            Err(Error::Length { .. })
+        ));
+        assert!(matches!(
+            Table::new(vec![x(), x()], 2),
+            Err(Error::Parameter { .. })
+        ));
+        let infinite = column("y", Values::Number(vec![0.0, f64::INFINITY]));
+        assert!(matches!(
+            Table::new(vec![infinite], 2),
+            Err(Error::NotFinite { row: 1, .. })
+        ));
+        let codes = vec![0, 1];
+        let levels = Arc::from(["a".to_string()]);
+        let unknown = column("z", Values::Category { codes, levels });
+        assert!(matches!(
+            Table::new(vec![unknown], 2),
+            Err(Error::Parameter { .. })
+        ));
+    }
+}
