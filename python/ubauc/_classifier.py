@@ -13,7 +13,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
     The batch solver finds the minimum of a convex objective and certifies it: ``gap_`` bounds how
     far it can be from the optimum. The objective is one of a family that has the paper's hinge,
     logistic regression and ridge regression at its corners; which one is best for the data is
-    chosen by cross-validated AUC unless it is given. The online solver minimises the hinge, one
+    chosen by cross-validated AUC unless it is given. The online solver minimises the same, one
     example at a time, and has `partial_fit`. Neither compares pairs of examples. More than two
     classes are learned one against one.
 
@@ -32,8 +32,8 @@ class UBAUCClassifier(WeightedAUCClassifier):
     softness : float or "auto", default="auto"
         Softness of the bound, at least 0: 0 is the paper's hinge, and with `beta=0` and a softness
         of 1 it is logistic regression, with ``C = 1 / (n_samples * gamma)``. "auto" is 0 where
-        `beta` or `least_squares` is given or nothing is chosen, and chosen with `beta` elsewhere.
-        The online solver has the hinge only.
+        `beta` or `least_squares` is given or nothing is chosen, as for the online solver, and
+        chosen with `beta` elsewhere.
     least_squares : {"auto", "plain", "balanced"}, default="auto"
         All examples alike in the least squares, or each class with half of the weight. "auto"
         chooses it with the hinge, and is "plain" elsewhere.

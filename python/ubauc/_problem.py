@@ -135,6 +135,7 @@ def given_to(algorithm, estimator, seed):
     given = {
         "beta": _number(estimator.beta),
         "gamma": _number(estimator.gamma),
+        "softness": _number(estimator.softness),
         "least_squares": estimator.least_squares,
         "intercept": bool(estimator.fit_intercept),
         "scale": estimator.scale,
@@ -152,10 +153,7 @@ def given_to(algorithm, estimator, seed):
         spec["passes"]["seed"] = seed
     else:
         balanced = estimator.class_weight == "balanced"
-        given |= {
-            "softness": _number(estimator.softness),
-            "class_weight": "balanced" if balanced else "none",
-        }
+        given |= {"class_weight": "balanced" if balanced else "none"}
     spec |= {name: value for name, value in given.items() if value != "auto"}
     return spec
 
@@ -168,11 +166,6 @@ def _number(value):
 def spec_of(estimator, seed):
     """The parameters of its solver; what is "auto" as where nothing is chosen."""
     online = estimator.solver == "online"
-    if online and estimator.softness not in ("auto", 0):
-        raise ValueError(
-            f"softness = {estimator.softness}: must be 0 or 'auto' for solver='online', which has "
-            "the hinge only"
-        )
     if estimator.tol == 0 and not online:
         raise ValueError(
             "tol = 0: no gap of 0 can be certified; must be above 0 for solver='batch'"
@@ -187,7 +180,7 @@ def spec_of(estimator, seed):
 
 
 def with_steps(spec, most):
-    """The same with so many Newton steps, rounds or passes at most."""
+    """The same with this many Newton steps, rounds or passes at most."""
     if "passes" in spec:
         return spec | {"passes": spec["passes"] | {"max_passes": most}}
     return spec | {"max_newton" if "max_newton" in spec else "max_rounds": most}
@@ -267,7 +260,7 @@ class Run:
         try:
             solution = self._fit(problem, spec, progress)
         except StoppedByCallback as stopped:
-            # The same steps once more, and no more: nobody has to be warned of that.
+            # The same steps once more, and no more, without a warning.
             solution = self._fit(problem, with_steps(spec, stopped.n_iter))
             solution.stop = "callback"
         solution.tuned = tuned
@@ -343,11 +336,10 @@ def chosen(spec, found):
 
 def solution_of(found, spec, counts, seed):
     """What the library found, of this many negatives and positives."""
-    low, high = found["lambda"]
     return Solution(
         weights=found["weights"],
         offset=found["intercept"],
-        cut=low + (high - low) / 2.0,
+        cut=found["threshold"],
         beta=spec["beta"],
         gamma=spec["gamma"],
         softness=spec.get("softness", 0.0),
@@ -361,13 +353,13 @@ def solution_of(found, spec, counts, seed):
         gap=found["gap"],
         tied=found["tied"],
         stop=found["stop"],
-        interval=[low, high],
+        interval=found["lambda"],
         counts=counts,
         n=sum(counts),
         eta0=found["eta0"],
         seed=seed,
         trace=found["trace"],
-        collapsed=found["collapsed"],
+        collapsed=found.get("collapsed", False),
     )
 
 
@@ -401,7 +393,7 @@ def warn_about(solution, n, spec):
             f"{remedy}, scale the features (scale='maxabs') or ask for a larger tol"
         )
         warn_user(message, ConvergenceWarning)
-    elif stop == "unproved":
+    elif stop == "estimated":
         message = (
             "the gap is an estimate, not a certificate: with gamma=0 features may depend on each "
             "other, which a small gamma mends; and where values are huge beside their variation "

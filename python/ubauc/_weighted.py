@@ -141,7 +141,7 @@ class WeightedAUCClassifier(AUCClassifier):
         return Run(self, problem, seed, n_jobs).solve(watch)
 
     def _max_steps(self):
-        # Of Newton steps there are far fewer than allowed, and nobody knows how many.
+        # Far fewer Newton steps are made than allowed; their number is unknown beforehand.
         if self.solver != "online":
             return None
         return spec_of(self, 0)["passes"]["max_passes"]
@@ -224,6 +224,7 @@ class WeightedAUCClassifier(AUCClassifier):
             cut=learner.threshold + learner.intercept,
             beta=spec["beta"],
             gamma=spec["gamma"],
+            softness=spec["softness"],
             least_squares=spec["least_squares"],
             scale=spec["scale"],
             counts=(n_neg, n_pos),
@@ -242,12 +243,12 @@ class WeightedAUCClassifier(AUCClassifier):
             "scale": found.scale,
             "beta": found.beta,
             "least_squares": found.least_squares,
+            "softness": found.softness,
             "intercept": spec["intercept"],
         }
         if self.solver != "online":
             return parameters | {
                 "tolerance": spec["tolerance"],
-                "softness": found.softness,
                 "class_weight": found.class_weight,
                 "solver": spec["solver"],
             }
