@@ -5,6 +5,9 @@ import os
 import signal
 import threading
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,6 +38,7 @@ from ubauc.dask import (  # noqa: E402
     _tune,
     _workers,
 )
+from ubauc.dask._fit import Cluster  # noqa: E402
 from ubauc.dask._task import Task  # noqa: E402
 
 
@@ -236,6 +240,21 @@ def test_gamma_is_chosen_by_auc_of_all_partitions(client):
     assert_close(fitted.set_params(tol=1e-6), UBAUCClassifier(**given).fit(X, y))
 
 
+def tied_in_every_model(parts, cols):
+    """Of all rows of these parts."""
+
+    def kinds(**options):
+        counted = [np.ones(part.shape[0], dtype=bool) for part in parts]
+        return _core.merged_kinds(
+            [_core.kinds_of_part(p, c, cols, **options) for p, c in zip(parts, counted, strict=True)]
+        )
+
+    found = kinds()
+    if found[2]:
+        found = kinds(hashes=found[0])
+    return _core.unavoidable(found, cols)
+
+
 def by_shards(X, y, pieces, left_out, search):
     """The search over shards in this process; `left_out[k]` are the rows of fold k."""
     parts = [_core.Part(np.ascontiguousarray(X[of])) for of in pieces]
@@ -264,6 +283,7 @@ def by_shards(X, y, pieces, left_out, search):
         "n_neg": int((~positive).sum()),
         "n_pos": int(positive.sum()),
         "cols": X.shape[1],
+        "unavoidable": tied_in_every_model(parts, X.shape[1]),
         "without": Without,
         "judge": judge,
     }
@@ -324,6 +344,59 @@ def test_the_cluster_chooses_what_the_same_shards_choose(client, choice):
     assert fitted.tuning_ == found["tuned"]
     used = (fitted.beta_, fitted.gamma_, fitted.softness_, fitted.class_weight_ or "none")
     assert used == tuple(found["best"][k] for k in ("beta", "gamma", "softness", "class_weight"))
+
+
+@pytest.mark.parametrize("kinds", [4, 300])
+def test_equal_rows_are_no_collapse_on_a_cluster_either(client, kinds):
+    # A third of the rows are equal, and so tied in every model; of the others there are few kinds
+    # or many.
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(kinds, 3))[rng.integers(kinds, size=900)]
+    X[:300] = 0.5
+    y = (X[:, 0] + rng.normal(size=900) > 0.4).astype(int)
+    order = rng.permutation(900)
+    X, y = X[order], y[order]
+    params = {"beta": 0.5, "gamma": 1e-3, "softness": 0, "random_state": 0}
+    rows, labels, _ = in_chunks(X, y, (100, 500, 300))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        local = UBAUCClassifier(**params).fit(X, y)
+        fitted = DaskUBAUCClassifier(client, **params).fit(rows, labels)
+    (ours,), (theirs,) = local._solutions, fitted._solutions
+    assert theirs.tied == ours.tied
+    assert theirs.collapsed == ours.collapsed
+    with Cluster(client, _data.loads_of_collections(rows, labels, None, "kinds")) as cluster:
+        found = _tune.unavoidable(cluster, Task(cols=3, pair=(0, 1)))
+    sizes = np.sort(np.unique(X, axis=0, return_counts=True)[1])[::-1]
+    assert found == (min(sizes[:4].sum(), 899 // 2) if len(sizes) <= 52 else sizes[0])
+
+
+def test_tasks_of_several_fits_share_the_threads_of_a_worker():
+    class Worker:
+        state = SimpleNamespace(nthreads=2)
+        address = "here"
+
+    worker = Worker()
+    busy, most, lock = 0, 0, threading.Lock()
+
+    def work(partition, number):
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        time.sleep(0.01)
+        with lock:
+            busy -= 1
+        return number
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_workers, "get_worker", lambda: worker)
+        numbers = [0, 1, 2, 3]
+        given = (numbers, numbers, work, {}, _core.__version__)
+        with ThreadPoolExecutor(4) as tasks:
+            futures = [tasks.submit(_workers.together, *given) for _ in range(4)]
+            assert all(future.result() == numbers for future in futures)
+    assert most == 2
 
 
 def test_what_is_raised_in_the_search_ends_it(client, monkeypatch):

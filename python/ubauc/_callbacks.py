@@ -4,7 +4,7 @@
 more every pair of classes is one, and has the steps below it.
 
 A solver tells of a step without the model that it has reached. A callback that asks for it (as
-`ScoringMonitor` does, and `ProgressBar` does not) is given the fit with so many steps, which is the
+`ScoringMonitor` does, and `ProgressBar` does not) is given the fit with this many steps, which is the
 same model to the last bit; k such questions take the time of k fits that end early. There is no
 model of a step while there are pairs to come.
 """
@@ -56,7 +56,7 @@ class Tasks:
         self._watched = bool(getattr(estimator, "_skl_callbacks", None))
 
     def pair(self, solve):
-        """`solve(progress)`, one pair of classes; progress is None where nobody watches."""
+        """`solve(progress)`, one pair of classes; progress is None without callbacks."""
         if not self._watched:
             return solve(None)
         context = self._root

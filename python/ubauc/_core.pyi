@@ -12,6 +12,7 @@ __version__: str
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
+Kinds = tuple[NDArray[np.uint64], NDArray[np.uint64], bool]
 
 def defaults(algorithm: str) -> str: ...
 def suited_scale(rows: int, cols: int, stored: int) -> str: ...
@@ -19,7 +20,12 @@ def check_criterion(name: str) -> None: ...
 def fit(
     x: Any, positive: Bools, weights: Floats | None, spec: str, context: Mapping[str, Any]
 ) -> dict[str, Any]: ...
-def fit_rival(x: Any, positive: Bools, spec: str, context: Mapping[str, Any]) -> dict[str, Any]: ...
+def kinds_of_part(
+    part: Part, counted: Bools, cols: int, hashes: NDArray[np.uint64] | None = None
+) -> Kinds: ...
+def merged_kinds(parts: Sequence[Kinds]) -> Kinds: ...
+def unavoidable(of: Kinds, cols: int) -> int: ...
+def most_tied(n: int, cols: int, unavoidable: int) -> int: ...
 def tune(
     x: Any,
     positive: Bools,
@@ -159,7 +165,7 @@ class Shard:
 
 def fit_rounds(
     send: Callable[[bytes, bool], Sequence[Bytes]],
-    cols: int,
+    sizes: Mapping[str, int],
     spec: str,
     context: Mapping[str, Any],
     start: Floats | None = None,

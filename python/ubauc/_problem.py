@@ -178,7 +178,7 @@ def spec_of(estimator, seed):
 
 
 def with_steps(spec, most):
-    """The same with so many Newton steps, rounds or passes at most."""
+    """The same with this many Newton steps, rounds or passes at most."""
     if "passes" in spec:
         return spec | {"passes": spec["passes"] | {"max_passes": most}}
     return spec | {"max_newton" if "max_newton" in spec else "max_rounds": most}
@@ -258,7 +258,7 @@ class Run:
         try:
             solution = self._fit(problem, spec, progress)
         except StoppedByCallback as stopped:
-            # The same steps once more, and no more: nobody has to be warned of that.
+            # The same steps once more, and no more, without a warning.
             solution = self._fit(problem, with_steps(spec, stopped.n_iter))
             solution.stop = "callback"
         solution.tuned = tuned
@@ -334,11 +334,10 @@ def chosen(spec, found):
 
 def solution_of(found, spec, counts, seed):
     """What the library found, of this many negatives and positives."""
-    low, high = found["lambda"]
     return Solution(
         weights=found["weights"],
         offset=found["intercept"],
-        cut=low + (high - low) / 2.0,
+        cut=found["threshold"],
         beta=spec["beta"],
         gamma=spec["gamma"],
         softness=spec["softness"],
@@ -352,13 +351,13 @@ def solution_of(found, spec, counts, seed):
         gap=found["gap"],
         tied=found["tied"],
         stop=found["stop"],
-        interval=[low, high],
+        interval=found["lambda"],
         counts=counts,
         n=sum(counts),
         eta0=found["eta0"],
         seed=seed,
         trace=found["trace"],
-        collapsed=found["collapsed"],
+        collapsed=found.get("collapsed", False),
     )
 
 
@@ -392,7 +391,7 @@ def warn_about(solution, n, spec):
             f"{remedy}, scale the features (scale='maxabs') or ask for a larger tol"
         )
         warn_user(message, ConvergenceWarning)
-    elif stop == "unproved":
+    elif stop == "estimated":
         message = (
             "the gap is an estimate, not a certificate: with gamma=0 features may depend on each "
             "other, which a small gamma mends; and where values are huge beside their variation "

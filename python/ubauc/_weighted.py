@@ -136,7 +136,7 @@ class WeightedAUCClassifier(AUCClassifier):
         return Run(self, problem, seed, n_jobs).solve(watch)
 
     def _max_steps(self):
-        # Of Newton steps there are far fewer than allowed, and nobody knows how many.
+        # Far fewer Newton steps are made than allowed; their number is unknown beforehand.
         if self.solver != "online":
             return None
         return spec_of(self, 0)["passes"]["max_passes"]

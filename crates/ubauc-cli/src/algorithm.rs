@@ -80,6 +80,7 @@ pub(crate) fn fit(
         weights,
         start,
         progress: Some(&progress),
+        ..FitInputs::default()
     };
     Ok(algorithm::fit(data, &inputs, spec)?)
 }

@@ -208,7 +208,7 @@ pub(crate) struct ClassArgs {
 }
 
 impl ClassArgs {
-    /// Says which of two texts is positive when nobody chose.
+    /// Says which of two texts is positive when none was chosen.
     pub(crate) fn note_text(&self, labels: &Labels, path: &Path, output: Output) {
         if self.choice() != Choice::Larger {
             return;

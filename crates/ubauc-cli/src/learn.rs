@@ -287,7 +287,7 @@ impl Run<'_> {
         store.save(&self.state).context(NotSaved)
     }
 
-    /// Writes the model when nobody reads the scores any more.
+    /// Writes the model when the reader of the scores is gone.
     fn write_model_unread(self) -> Result<()> {
         let n = thousands(self.state.head.examples);
         self.output.note(format!(

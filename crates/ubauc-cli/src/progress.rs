@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::Output;
 
-/// Shown on standard error, if that is a terminal and nobody asked for quiet.
+/// Shown on standard error, if that is a terminal and --quiet was not given.
 pub(crate) struct Progress {
     started: Instant,
     total: Option<u64>,
@@ -25,7 +25,7 @@ enum State {
 
 /// Bytes of a file.
 pub(crate) const BYTES: &str = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
-/// Bytes of a stream whose length nobody knows.
+/// Bytes of a stream of unknown length.
 pub(crate) const STREAM: &str = "{spinner} {bytes}, {bytes_per_sec}";
 
 /// Steps of a solver, with a message.
@@ -80,7 +80,7 @@ impl Progress {
             State::Never => {}
             State::Lines(last) if last.elapsed() < Self::BETWEEN_LINES => {}
             State::Lines(_) => {
-                let _ = writeln!(io::stderr(), "{}", self.line(position)); // nobody may be there
+                let _ = writeln!(io::stderr(), "{}", self.line(position)); // standard error may be closed
                 self.state = State::Lines(Instant::now());
             }
             State::Shown(bar) => bar.set_position(position),

@@ -168,7 +168,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let trained = fit(&spec, &data, weights.as_deref(), start, output)?;
     let seconds_solve = solving.elapsed().as_secs_f64();
 
-    let saved = saved_model(args, &spec, &trained, &data, &sides)?;
+    let saved = saved_model(args, &spec, &trained, &sides)?;
     let scores = saved.model.scores(data.rows())?;
     let (train_auc, train_ci95) = auc_of(&scores, &data, examples)?;
     let test_auc = test.map(|test| TestAuc::of(&saved.model, &test));
@@ -177,6 +177,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let path = args.model.as_deref();
     let written = path.map_or(Ok(()), |path| saved.save(path));
     warn(&trained, &spec, (&data, weights.as_deref()), output);
+    let certificate = trained.certificate;
     let report = Report {
         algorithm: args.algorithm.name().to_string(),
         solver: (args.algorithm == Algorithm::BaUbauc).then(|| name_of(args.solver)),
@@ -192,17 +193,17 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         own: (args.algorithm.is_rival()).then(|| spec.parameters()),
         least_squares: spec.least_squares().map(|of| kind(of).to_string()),
         scale: spec.scale().name().to_string(),
-        intercept: trained.intercept,
-        objective: trained.objective,
-        dual: trained.dual,
-        gap: trained.gap,
-        lambda: trained.lambda.map(midpoint),
-        lambda_interval: trained.lambda,
-        tied: trained.tied,
-        newton: trained.newton,
-        rounds: trained.rounds,
-        passes: trained.passes,
-        online: args.online.report_of(&spec, trained.eta0),
+        intercept: trained.model.intercept,
+        objective: certificate.objective,
+        dual: certificate.dual,
+        gap: certificate.gap,
+        lambda: certificate.lambda.map(|_| trained.model.threshold),
+        lambda_interval: certificate.lambda,
+        tied: certificate.tied,
+        newton: trained.effort.newton,
+        rounds: trained.effort.rounds,
+        passes: trained.effort.passes,
+        online: args.online.report_of(&spec, trained.effort.eta0),
         stop: trained.stop.name(),
         train_auc,
         train_ci95,
@@ -271,7 +272,7 @@ impl TrainArgs {
     }
 
     /// What was typed, and the rest by tuning or, for the rivals, by a short search. Logistic regression has one
-    /// parameter, with a default; and nobody takes the online learner to wait for a hundred fits of the other.
+    /// parameter, with a default; and the online learner is chosen for its speed, not for a search of a hundred batch fits.
     fn choose(
         &self,
         data: &Dataset,
@@ -427,11 +428,6 @@ fn auc_of(
         (None, Some(groups)) => clustered_auc(scores, positive, groups).map(|a| (a.auc, a.ci95))?,
         (Some(weights), _) => weighted_auc(scores, positive, weights).map(|a| (a.auc, a.ci95))?,
     })
-}
-
-/// The middle of an interval, without overflow.
-fn midpoint([low, high]: [f64; 2]) -> f64 {
-    low + (high - low) / 2.0
 }
 
 /// Everything that can be refused before the data are read and the long work begins.

@@ -154,6 +154,8 @@ pub(crate) struct RemoteRows {
     n_neg: usize,
     n_pos: usize,
     cols: usize,
+    /// Those that every model ties.
+    unavoidable: usize,
     /// Called with a fold: sends rounds to the rows without it, and has `close`.
     without: Py<PyAny>,
     /// Called with a fold and weights: the AUC of its rows, and whether all their scores are equal.
@@ -219,7 +221,7 @@ impl Folds for RemoteFolds {
             n_pos: self.rows.n_pos,
             n_neg: self.rows.n_neg,
             cols: self.rows.cols,
-            unavoidable: 0,
+            unavoidable: self.rows.unavoidable,
         }
     }
 

@@ -296,7 +296,7 @@ fn read_f64(path: &str) -> Vec<f64> {
     values
 }
 
-/// The most memory this process has had, input and program included; 0 where nobody tells.
+/// The most memory this process has had, input and program included; 0 where the system does not report it.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));

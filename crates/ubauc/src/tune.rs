@@ -45,6 +45,7 @@
 mod collapse;
 mod folds;
 mod judge;
+mod kinds;
 mod loss_grid;
 mod params;
 mod parts;
@@ -64,6 +65,7 @@ pub use collapse::{has_collapsed, most_tied, most_tied_of};
 use folds::LocalFolds;
 pub use folds::{Folds, Sizes, Unseen};
 use judge::Judged;
+pub use kinds::Kinds;
 pub use loss_grid::LossGrid;
 pub use params::{Setting, TuneParams};
 use parts::Parts;

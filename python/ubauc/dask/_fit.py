@@ -116,6 +116,11 @@ class Cluster:
         """Of each partition, examples of both classes of a problem that have a weight."""
         return self.counted[:, np.searchsorted(self.classes, task.pair)]
 
+    def sizes(self, task):
+        """Examples of both classes of a problem that have a weight, and the number of columns."""
+        n_neg, n_pos = (int(n) for n in self.of_pair(task).sum(axis=0))
+        return {"n_neg": n_neg, "n_pos": n_pos, "cols": self.cols}
+
     def check_classes(self):
         if self.counts.any() and not self.counted.any():
             raise ValueError("all sample weights are zero")
@@ -190,8 +195,13 @@ class Pair:
 
         solution = minimum(task, estimator.verbose)
         solution.tuned = tuned
+        n = int(counted.sum())
+        # One in a hundred always may be tied: no need to count more then.
+        if solution.tied is not None and solution.tied > n // 100:
+            unavoidable = _tune.unavoidable(self.cluster, task)
+            solution.collapsed = solution.tied > _core.most_tied(n, task.cols, unavoidable)
         if estimator.solver != "online":
-            warn_about(solution, int(counted.sum()), spec)
+            warn_about(solution, n, spec)
         if estimator.calibrate is not None:
             if solution.eta0 is not None:
                 # Not looked for again: a fold may leave no partition with both classes.
@@ -224,7 +234,7 @@ class Pair:
         progress = Progress(estimator, rounds) if verbose else None
         try:
             of_call = context(self.names(), 1, progress)
-            found = _core.fit_rounds(rounds, cluster.cols, encoded(spec), of_call, start)
+            found = _core.fit_rounds(rounds, cluster.sizes(task), encoded(spec), of_call, start)
         finally:
             rounds.close()
             if progress is not None:

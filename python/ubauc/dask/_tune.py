@@ -5,6 +5,8 @@ folds are reached. They are stratified over all partitions. A fold is left out b
 nothing is copied. Its AUC is exact (`_auc.py`), each row counting once. No rows are held out.
 """
 
+import numpy as np
+
 from .. import _core
 from .._problem import Solution, chosen, context, search_of
 from ._auc import _exact, _Rounds
@@ -20,11 +22,8 @@ def tune(pair, spec):
     cluster, task, spent = pair.cluster, pair.task, pair.spent
     counted = cluster.of_pair(task)
     folds = task.without_each(FOLDS, counted)
-    n_neg, n_pos = (int(n) for n in counted.sum(axis=0))
-    rows = {
-        "n_neg": n_neg,
-        "n_pos": n_pos,
-        "cols": cluster.cols,
+    rows = cluster.sizes(task) | {
+        "unavoidable": unavoidable(cluster, task),
         "without": lambda fold: Rounds(cluster.partitions, folds[fold], spent),
         "judge": lambda fold, weights: judged(cluster, folds[fold], weights),
     }
@@ -39,6 +38,27 @@ def tune(pair, spec):
     finally:
         spent.at_once = 1
     return chosen(spec, found)
+
+
+def unavoidable(cluster, task):
+    """Rows that every model ties, for having the same features, as for rows in memory."""
+
+    def merged(**arguments):
+        return _core.merged_kinds(partitions.each("kinds", kinds, task=task, **arguments))
+
+    partitions = cluster.partitions
+    found = merged()
+    hashes, _, is_partial = found
+    if is_partial:
+        found = merged(hashes=hashes)
+    return _core.unavoidable(found, task.cols)
+
+
+def kinds(partition, number, task, hashes=None):
+    """How many rows of a partition are equal to each other: of each kind, or of the large ones."""
+    positive, weights = task.learned(partition, number)
+    counted = np.ones_like(positive) if weights is None else weights > 0
+    return _core.kinds_of_part(partition.part, counted, task.cols, hashes)
 
 
 def judged(cluster, task, weights):

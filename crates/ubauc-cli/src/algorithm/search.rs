@@ -28,7 +28,7 @@ pub(crate) struct Best {
 pub(crate) struct Judged {
     /// On the examples held out.
     pub(crate) auc: f64,
-    /// More training examples tied at λ than can be helped: the AUC is luck.
+    /// More training examples tied at λ than is unavoidable: the AUC is not meaningful.
     collapsed: bool,
     /// The solver came as near to the optimum as was asked; nothing is promised of online learners.
     pub(crate) converged: bool,
@@ -74,7 +74,7 @@ pub(crate) fn judged(spec: &Spec, train: &Dataset, held_out: &Dataset) -> Result
     };
     let rows = held_out.rows();
     let scores: Vec<f64> = (0..rows.len())
-        .map(|i| rows.row(i).dot(&trained.weights))
+        .map(|i| rows.row(i).dot(&trained.model.weights))
         .collect();
     if scores.iter().any(|score| !score.is_finite()) {
         return Ok(None);
@@ -82,8 +82,9 @@ pub(crate) fn judged(spec: &Spec, train: &Dataset, held_out: &Dataset) -> Result
     Ok(Some(Judged {
         auc: auc(&scores, held_out.positive())?.auc,
         collapsed: trained
+            .certificate
             .tied
-            .is_some_and(|tied| has_collapsed(train, None, tied)),
+            .is_some_and(|tied| has_collapsed(train, None, tied as usize)),
         converged: spec.algorithm().is_online() || trained.stop == Stop::Converged,
     }))
 }

@@ -69,7 +69,7 @@ impl DirArg {
         }
     }
 
-    /// Nobody has named one.
+    /// None was named.
     pub(crate) fn is_default(&self) -> bool {
         self.dir.is_none() && from_environment().is_none()
     }

@@ -99,12 +99,12 @@ pub(super) struct Report {
     pub(super) least_squares: Option<String>,
     pub(super) scale: String,
     pub(super) intercept: f64,
-    pub(super) objective: f64,
+    pub(super) objective: Option<f64>,
     pub(super) dual: Option<f64>,
     pub(super) gap: Option<f64>,
     pub(super) lambda: Option<f64>,
     pub(super) lambda_interval: Option<[f64; 2]>,
-    pub(super) tied: Option<usize>,
+    pub(super) tied: Option<u64>,
     pub(super) newton: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rounds: Option<usize>,
@@ -158,7 +158,9 @@ impl output::Report for Report {
         parameters.extend(least_squares.map(|kind| format!("{kind} least squares")));
         parameters.push(format!("scale {}", self.scale));
         facts.add("parameters", parameters.join(", "));
-        facts.add("objective", format!("{:.9}", self.objective));
+        if let Some(objective) = self.objective {
+            facts.add("objective", format!("{objective:.9}"));
+        }
         if let Some(dual) = self.dual {
             facts.add("lower bound", format!("{dual:.9}"));
         }
@@ -169,7 +171,7 @@ impl output::Report for Report {
             facts.add("threshold", number(lambda));
         }
         if let Some(tied) = self.tied {
-            facts.add("tied at it", count(tied));
+            facts.add("tied at it", thousands(tied));
         }
         if let Some(online) = &self.online {
             facts.add("steps", online);

@@ -1,7 +1,8 @@
 //! Where the folds are: rows of this process, or of other machines.
 
+use super::kinds::Kinds;
 use super::parts::Parts;
-use super::{TuneInputs, TuneParams, collapse};
+use super::{TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::Origin;
@@ -20,7 +21,7 @@ pub struct Sizes {
     pub n_neg: usize,
     /// Features.
     pub cols: usize,
-    /// Examples that every model ties, for having the same features; 0 if that is not known.
+    /// Examples that every model ties, for having the same features ([`Kinds::unavoidable`]).
     pub unavoidable: usize,
 }
 
@@ -77,7 +78,7 @@ impl<'a> LocalFolds<'a> {
             parts,
             trainings: Vec::new(),
             unavoidable: match has_hinge {
-                true => collapse::unavoidable(data.rows(), &parts.kept),
+                true => Kinds::of(data.rows(), &parts.kept).unavoidable(data.rows().cols()),
                 false => 0,
             },
         };

@@ -11,7 +11,7 @@ use crate::objective::ubauc::{ClassWeight, LeastSquares};
 use crate::solver::ba_ubauc::BaUbaucParams;
 use crate::{Error, Result};
 
-/// Examples are dealt into folds again until so many have judged …
+/// Examples are dealt into folds again until this many judgements are made …
 const ENOUGH_EXAMPLES: usize = 3000;
 /// … but no more often than this.
 const MOST_REPEATS: usize = 5;

@@ -21,7 +21,7 @@ use crate::Result;
 
 /// What is left of a standard error in a difference of two models of the same data, generously.
 const PAIRED: f64 = 0.2;
-/// No smaller margin than this: a difference that nobody minds.
+/// No smaller margin than this: a difference that does not matter.
 const LEAST_MARGIN: f64 = 3e-4;
 /// A longer path that gains less than this is long enough.
 const LEAST_GAIN: f64 = 3e-5;

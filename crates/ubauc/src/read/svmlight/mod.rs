@@ -227,7 +227,7 @@ fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
 }
 
-/// Windows moves the file's own place too, which nobody here relies on.
+/// Windows moves the file's own place too, which nothing here relies on.
 #[cfg(windows)]
 fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     while !buffer.is_empty() {
