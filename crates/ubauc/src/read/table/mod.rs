@@ -22,6 +22,7 @@ mod levels;
 mod missing;
 mod number;
 mod piece;
+mod raw;
 mod record;
 mod report;
 mod time;
@@ -39,6 +40,7 @@ pub use batches::{
 };
 pub use csv::{read_data, read_table, read_table_from};
 pub use missing::MISSING_TOKENS;
+pub use raw::RawRecords;
 pub use record::OnError;
 pub use report::{ColumnKind, ColumnReport};
 pub use time::DateOrder;
