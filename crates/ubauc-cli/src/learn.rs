@@ -23,10 +23,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use ubauc::algorithm::Spec;
 use ubauc::document::numbers::thousands;
-use ubauc::features::FeatureMap;
-use ubauc::objective::ubauc::ClassWeight;
 use ubauc::features::ColumnMap;
+use ubauc::features::FeatureMap;
 use ubauc::model::Model;
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::read::{LabelledBatch, Next};
 
 use crate::args::WrongUsage;

@@ -75,7 +75,8 @@ fn customers(seed: u64, rows: usize) -> String {
     let mut text = "age;town;plan;joined;income;churn\n".to_string();
     for _ in 0..rows {
         let age = 18 + random.below(60);
-        let town = ["Oslo", "Bergen", "Voss", "Molde", ""][[0, 0, 0, 1, 1, 2, 3, 4][random.below(8)]];
+        let town =
+            ["Oslo", "Bergen", "Voss", "Molde", ""][[0, 0, 0, 1, 1, 2, 3, 4][random.below(8)]];
         let plan = ["basic", "family", "premium"][random.below(3)];
         let (month, day) = (1 + random.below(12), 1 + random.below(28));
         let income = match random.below(5) {
@@ -87,9 +88,16 @@ fn customers(seed: u64, rows: usize) -> String {
             + if plan == "basic" { 15 } else { 0 }
             + if income.is_empty() { 15 } else { 0 }
             + month as i64;
-        let churn = if (random.below(200) as i64) < risk { "yes" } else { "no" };
+        let churn = if (random.below(200) as i64) < risk {
+            "yes"
+        } else {
+            "no"
+        };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{age};{town};{plan};{day:02}.{month:02}.2025;{income};{churn}");
+        let _ = writeln!(
+            text,
+            "{age};{town};{plan};{day:02}.{month:02}.2025;{income};{churn}"
+        );
     }
     text
 }

@@ -10,7 +10,9 @@ use anyhow::{Context, Result, bail};
 use ubauc::data::table::{MISSING, Values};
 use ubauc::features::ColumnMap;
 use ubauc::model::Model;
-use ubauc::read::table::{GivenColumn, GivenKind, OnError, TableBatch, TableBatches, table_batches};
+use ubauc::read::table::{
+    GivenColumn, GivenKind, OnError, TableBatch, TableBatches, table_batches,
+};
 use ubauc::read::{LabelledBatch, LabelledStream, Next, StreamClasses, StreamOptions};
 
 use super::LearnArgs;
@@ -157,7 +159,9 @@ impl Mapping {
         let Values::Category { codes, levels } = labels else {
             bail!("labels are read as texts");
         };
-        let sides = levels.iter().map(|level| self.classes.side(level.as_bytes()));
+        let sides = levels
+            .iter()
+            .map(|level| self.classes.side(level.as_bytes()));
         let sides: Vec<Result<Option<bool>, String>> = sides.collect();
         let mut found = Vec::with_capacity(codes.len());
         let mut negative = None;
