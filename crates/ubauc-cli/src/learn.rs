@@ -216,7 +216,7 @@ impl Run<'_> {
                     .note(format!("note: {}: {notice}", path.display()));
             }
         }
-        if batch.rows.cols() > self.args.max_features
+        if batch.rows.cols() > self.args.max_features()
             && self.table.is_none()
             && self.args.features() == FeatureMap::Identity
         {
@@ -225,7 +225,7 @@ impl Run<'_> {
                  (--hash-bits B) or raise --max-features",
                 path.display(),
                 batch.rows.cols(),
-                self.args.max_features
+                self.args.max_features()
             );
         }
         self.know_names(batch)?;

@@ -2,6 +2,7 @@
 
 mod columns;
 mod data;
+mod learn;
 mod real;
 mod scoring;
 mod training;

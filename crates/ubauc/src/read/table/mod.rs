@@ -32,7 +32,7 @@ mod time;
 
 use std::path::Path;
 
-use super::{Format, MAX_LINE, ReadOptions, shown, shown_up_to, whole};
+use super::{Format, MAX_FEATURES, MAX_LINE, ReadOptions, shown, shown_up_to, whole};
 use crate::Error;
 #[cfg(not(feature = "parquet"))]
 use crate::Result;
@@ -92,6 +92,8 @@ pub struct TableOptions<'a> {
     pub no_header: bool,
     /// svmlight indices start at 0, not at 1.
     pub zero_based: bool,
+    /// A larger svmlight index is refused.
+    pub max_features: usize,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
     /// Progress callback, as of [`ReadOptions`].
@@ -112,6 +114,7 @@ impl Default for TableOptions<'_> {
             encoding: None,
             no_header: false,
             zero_based: false,
+            max_features: MAX_FEATURES,
             max_line: MAX_LINE,
             progress: None,
         }
@@ -124,6 +127,7 @@ impl<'a> TableOptions<'a> {
         ReadOptions {
             format: self.format,
             zero_based: self.zero_based,
+            max_features: self.max_features,
             max_line: self.max_line,
             progress: self.progress,
             encoding: self.encoding,
