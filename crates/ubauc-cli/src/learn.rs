@@ -186,7 +186,7 @@ impl Run<'_> {
             if let Some(stopped) = signals.caught() {
                 return Ok(Some(stopped));
             }
-            match stream.next(PATIENCE)? {
+            match stream.next(PATIENCE).map_err(|error| self.hint(error))? {
                 Next::Waiting => {}
                 Next::Batch(batch) => self.take(&batch, signals)?,
                 Next::End => break,
@@ -206,6 +206,22 @@ impl Run<'_> {
             bail!("{path}: no examples in the file");
         }
         Ok(None)
+    }
+
+    /// A text or a gap where numbers are expected may be a table.
+    fn hint(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast_ref() {
+            Some(ubauc::Error::Parse { what, .. })
+                if self.table.is_none() && what.contains("column '") =>
+            {
+                anyhow::anyhow!(
+                    "{error}; a stream without a model is of complete numbers: leave the column out \
+                     (--ignore), or start from a model of `ubauc train`, which knows texts and gaps \
+                     (--initial-model)"
+                )
+            }
+            _ => error,
+        }
     }
 
     fn take(&mut self, batch: &LabelledBatch, signals: &Signals) -> Result<()> {
