@@ -4,6 +4,7 @@
 //! weights belong to. It is part of the model, so that whoever has a model can score raw rows; nobody applies a map by
 //! hand. A new map is a variant here, with a file of its own.
 
+pub mod columns;
 pub mod hash;
 
 use std::borrow::Cow;

@@ -1,0 +1,4 @@
+//! Columns of a table to features.
+
+pub mod bins;
+pub mod pairs;
