@@ -13,7 +13,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
     The batch solver finds the minimum of a convex objective and certifies it: ``gap_`` bounds how
     far it can be from the optimum. The objective is one of a family that has the paper's hinge,
     logistic regression and ridge regression at its corners; which one is best for the data is
-    chosen by cross-validated AUC unless it is given. The online solver minimises the hinge, one
+    chosen by cross-validated AUC unless it is given. The online solver minimises the same, one
     example at a time, and has `partial_fit`. Neither compares pairs of examples. More than two
     classes are learned one against one.
 
@@ -33,7 +33,6 @@ class UBAUCClassifier(WeightedAUCClassifier):
         Softness of the bound, at least 0: 0 is the paper's hinge, and with `beta=0` and a softness
         of 1 it is logistic regression, with ``C = 1 / (n_samples * gamma)``. "auto" is 0 where
         `beta` or `least_squares` is given or nothing is chosen, and chosen with `beta` elsewhere.
-        The online solver has the hinge only.
     least_squares : {"auto", "plain", "balanced"}, default="auto"
         All examples alike in the least squares, or each class with half of the weight. "auto"
         chooses it with the hinge, and is "plain" elsewhere.
@@ -56,7 +55,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
         Weights of the classes, which multiply `sample_weight`. "balanced" gives each class half of
         the weight, in the bound and in the least squares, which often pays on imbalanced data.
         "auto" chooses between that and None with `beta`, unless that leaves the hinge only; it is
-        None where nothing is chosen.
+        None where nothing is chosen. In a stream it counts the examples so far.
     criterion : str, default="auc"
         What is maximised where parameters are chosen: "auc"; "partial-auc:F", with false alarms up
         to a share F of the negatives, such as "partial-auc:0.05"; or "average-precision".

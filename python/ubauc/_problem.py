@@ -135,6 +135,8 @@ def given_to(algorithm, estimator, seed):
     given = {
         "beta": _number(estimator.beta),
         "gamma": _number(estimator.gamma),
+        "softness": _number(estimator.softness),
+        "class_weight": "balanced" if estimator.class_weight == "balanced" else "none",
         "least_squares": estimator.least_squares,
         "intercept": bool(estimator.fit_intercept),
         "scale": estimator.scale,
@@ -150,12 +152,6 @@ def given_to(algorithm, estimator, seed):
             "average": None if after is None else after - 1,
         }
         spec["passes"]["seed"] = seed
-    else:
-        balanced = estimator.class_weight == "balanced"
-        given |= {
-            "softness": _number(estimator.softness),
-            "class_weight": "balanced" if balanced else "none",
-        }
     spec |= {name: value for name, value in given.items() if value != "auto"}
     return spec
 
@@ -168,11 +164,6 @@ def _number(value):
 def spec_of(estimator, seed):
     """The parameters of its solver; what is "auto" as where nothing is chosen."""
     online = estimator.solver == "online"
-    if online and estimator.softness not in ("auto", 0):
-        raise ValueError(
-            f"softness = {estimator.softness}: must be 0 or 'auto' for solver='online', which has "
-            "the hinge only"
-        )
     if estimator.tol == 0 and not online:
         raise ValueError(
             "tol = 0: no gap of 0 can be certified; must be above 0 for solver='batch'"
@@ -350,8 +341,8 @@ def solution_of(found, spec, counts, seed):
         cut=low + (high - low) / 2.0,
         beta=spec["beta"],
         gamma=spec["gamma"],
-        softness=spec.get("softness", 0.0),
-        class_weight=spec.get("class_weight", "none"),
+        softness=spec["softness"],
+        class_weight=spec["class_weight"],
         least_squares=spec["least_squares"],
         scale=spec["scale"],
         # A start that is the minimum already was looked at once.

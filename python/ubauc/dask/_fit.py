@@ -179,7 +179,9 @@ class Pair:
         if searches(estimator) and counted.min() >= ENOUGH:
             spec, tuned = _tune.tune(self, spec)
         steps = given_to("ol-ubauc", estimator, task.seed)
-        steps |= {name: spec[name] for name in ("beta", "gamma", "least_squares")}
+        # Weights of the classes come with the examples, from the totals of all partitions.
+        steps |= {name: spec[name] for name in ("beta", "gamma", "softness", "least_squares")}
+        steps["class_weight"] = "none"
         counts = tuple(int(n) for n in counted)
 
         def minimum(task, verbose=False):

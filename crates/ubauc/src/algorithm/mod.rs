@@ -11,6 +11,7 @@ mod named;
 mod online;
 mod rival_learner;
 mod spec;
+mod table;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,7 @@ pub use crate::solver::passes::Passing;
 pub use learner::Learner;
 pub use rival_learner::RivalLearner;
 pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
+pub use table::{TableFit, fit_table};
 
 /// An algorithm by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -252,6 +254,14 @@ pub struct Outcome {
     pub stop: Stop,
     /// Every step, round or pass.
     pub trace: Trace,
+}
+
+impl Outcome {
+    /// The middle of the best thresholds, or even odds.
+    pub fn threshold(&self) -> f64 {
+        self.lambda
+            .map_or(0.0, |[low, high]| low + 0.5 * (high - low))
+    }
 }
 
 /// Learns by any algorithm.
