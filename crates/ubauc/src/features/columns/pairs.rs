@@ -11,13 +11,14 @@
 //! Counts only grow with the width of a bin, so that a cell that is a bin of one width lies in bins with weights of all
 //! coarser widths, and no two cells lie in the same bins: the condition of a [`Nesting`](crate::solver::nesting::Nesting).
 //!
-//! `rank.rs` finds out which pairs are worth a table.
+//! `cells.rs` has the cells of a pair, `rank.rs` finds out which pairs are worth a table.
 
+mod cells;
 pub mod rank;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+pub use cells::PairCells;
 
 use crate::data::rows::NO_CELL;
 use crate::solver::nesting::Group;
@@ -83,68 +84,6 @@ impl PairCounts {
         for (&pair, n) in &other.counts {
             *self.counts.entry(pair).or_insert(0) += n;
         }
-    }
-}
-
-/// From the cells of two columns to the cell of the pair.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PairCells {
-    /// The cell for every pair of cells, by rows of the first, [`NO_CELL`] for none.
-    Table {
-        /// Cells of the second column.
-        columns: u32,
-        /// Row by row.
-        cells: Vec<u32>,
-    },
-    /// The pairs that have a cell.
-    Sparse {
-        /// Where the pairs of each cell of the first column begin, and the end of the last.
-        starts: Vec<u32>,
-        /// Cells of the second column, ascending for each of the first.
-        seconds: Vec<u32>,
-        /// The cells of these pairs.
-        cells: Vec<u32>,
-    },
-}
-
-impl PairCells {
-    /// The cell of a pair of cells, [`NO_CELL`] for none.
-    #[inline]
-    pub fn cell(&self, a: u32, b: u32) -> u32 {
-        match self {
-            PairCells::Table { columns, cells } => match b < *columns {
-                true => {
-                    let at = a as usize * *columns as usize + b as usize;
-                    cells.get(at).copied().unwrap_or(NO_CELL)
-                }
-                false => NO_CELL,
-            },
-            PairCells::Sparse {
-                starts,
-                seconds,
-                cells,
-            } => {
-                let end = (a as usize)
-                    .checked_add(1)
-                    .and_then(|next| starts.get(next));
-                let Some(&end) = end else {
-                    return NO_CELL;
-                };
-                let start = starts[a as usize] as usize;
-                match seconds[start..end as usize].binary_search(&b) {
-                    Ok(at) => cells[start + at],
-                    Err(_) => NO_CELL,
-                }
-            }
-        }
-    }
-
-    /// Number of cells.
-    pub fn count(&self) -> usize {
-        let (PairCells::Table { cells, .. } | PairCells::Sparse { cells, .. }) = self;
-        let some = cells.iter().filter(|cell| **cell != NO_CELL);
-        some.max().map_or(0, |last| *last as usize + 1)
     }
 }
 

@@ -8,11 +8,12 @@
 //! f_A = R_A/(H_A + 20 h̄),    gain = Σ_cells R_B f_A − ½ H_B f_A²   and the same with A and B exchanged
 //! ```
 //!
-//! h̄ the mean of h: as if a cell had 20 more rows without a residual. Where there is no interaction R_B has mean 0 and
-//! variance about H_B whatever f_A is, so that the gain is below 0 in the mean, with a deviation of about
+//! h̄ the mean of h: as if a cell had 20 more rows without a residual. Where there is no interaction R_A and R_B have mean 0
+//! and variances of about H_A and H_B, so that the gain is below 0 in the mean; both of its products are about R_A R_B/H,
+//! so that its deviation is about
 //!
 //! ```text
-//! s = √( Σ H_B f_A² + H_A f_B² ).
+//! s = √( 2 Σ H_B f_A² + H_A f_B² ).
 //! ```
 //!
 //! A pair is *significant* if its gain is more than √(2 ln(m/2α)) s for m pairs and α = .05: of m pairs without an
@@ -211,7 +212,7 @@ impl Rows {
             variance += hb * fa * fa + ha * fb * fb;
         }
         match variance > 0.0 {
-            true => (gain, variance.sqrt()),
+            true => (gain, (2.0 * variance).sqrt()),
             false => (0.0, 0.0),
         }
     }
