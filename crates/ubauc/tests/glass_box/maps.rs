@@ -53,7 +53,7 @@ fn fits_are_those_of_the_expanded_matrix() {
         let rows = Rows::Csr(expanded(found.data.rows(), nesting));
         let data = Dataset::new(rows, labels.clone(), Vec::new()).unwrap();
         let other = fit(&data, &BatchInputs::default(), &params()).unwrap();
-        let objective = found.outcome.objective.unwrap();
+        let objective = found.outcome.objective;
         let off = (objective - other.objective).abs() / other.objective;
         assert!(off < 1e-9, "{kind}: {off}");
         let weights = nesting.expand(&other.weights);
