@@ -4,9 +4,11 @@ use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::algorithm::{self, FitInputs, Outcome, Progress, Spec, Trace};
+use ubauc::data::dataset::Dataset;
 use ubauc::tune::has_collapsed;
 
 use crate::caller::{report_progress, stop_if_asked};
+use crate::error::Refused;
 use crate::input::{Matrix, detached};
 use crate::spec::{Context, of_json};
 
@@ -25,24 +27,34 @@ pub(crate) fn fit<'py>(
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let (outcome, collapsed) = detached(py, context.n_jobs, || {
         let data = x.dataset(positive, context.classes.clone())?;
-        let progress = |point: &Progress| {
-            let (step, objective, measure) = values_of(point);
-            report_progress(context.progress.as_ref(), step, objective, measure);
-        };
-        let inputs = FitInputs {
-            weights,
-            start: None,
-            progress: Some(&progress),
-            before_example: Some(&stop_if_asked),
-        };
-        let outcome = algorithm::fit(&data, &inputs, &spec)?;
-        let tied = outcome.certificate.tied;
-        let collapsed = tied.is_some_and(|tied| has_collapsed(&data, weights, tied as usize));
-        Ok((outcome, collapsed))
+        run(&data, weights, &spec, &context)
     })?;
     let answer = answer(py, &outcome)?;
     answer.set_item("collapsed", collapsed)?;
     Ok(answer)
+}
+
+/// The fit, and whether the model has collapsed.
+pub(crate) fn run(
+    data: &Dataset,
+    weights: Option<&[f64]>,
+    spec: &Spec,
+    context: &Context,
+) -> Result<(Outcome, bool), Refused> {
+    let progress = |point: &Progress| {
+        let (step, objective, measure) = values_of(point);
+        report_progress(context.progress.as_ref(), step, objective, measure);
+    };
+    let inputs = FitInputs {
+        weights,
+        start: None,
+        progress: Some(&progress),
+        before_example: Some(&stop_if_asked),
+    };
+    let outcome = algorithm::fit(data, &inputs, spec)?;
+    let tied = outcome.certificate.tied;
+    let collapsed = tied.is_some_and(|tied| has_collapsed(data, weights, tied as usize));
+    Ok((outcome, collapsed))
 }
 
 /// Step, objective, and gap or AUC.

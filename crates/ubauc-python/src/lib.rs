@@ -18,6 +18,7 @@ mod read;
 mod rival_learner;
 mod rounds;
 mod spec;
+mod table;
 mod tune;
 
 use pyo3::prelude::*;
@@ -37,6 +38,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     part::add_to(module)?;
     rounds::add_to(module)?;
     tune::add_to(module)?;
+    table::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }
