@@ -10,7 +10,8 @@
 //! ```
 //!
 //! (folds share training examples: the error is that of a comparison of points, no more). Examples of one group stay in
-//! one fold. A fold is left out by sample weights of 0, so nothing is copied.
+//! one fold. A fold is left out by sample weights of 0, so nothing is copied. The map of a table is learned from the
+//! training examples of each fold ([`tune_table`]).
 //!
 //! **Race** (`race.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
 //! are, are not tried on the others. A choice at the end of its path of γ makes the path longer, and γ half way to its
@@ -60,10 +61,13 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::data::dataset::Dataset;
+use crate::data::labels::Binary;
+use crate::data::table::Table;
+use crate::features::columns::Learn;
 use crate::{Error, Result};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
-use folds::LocalFolds;
 pub use folds::{Folds, Sizes, Unseen};
+use folds::{LocalFolds, Source};
 use judge::Judged;
 pub use kinds::Kinds;
 pub use loss_grid::LossGrid;
@@ -166,9 +170,38 @@ impl Tuned {
 ///
 /// If every point collapses that is an error, of the parameter `betas`.
 pub fn tune(data: &Dataset, inputs: &TuneInputs<'_>, params: &TuneParams) -> Result<Tuned> {
+    tune_source(Source::Rows(data), inputs, params)
+}
+
+/// The same of a table. For every fold, and for the verdict, a map is learned from the training examples alone; the
+/// others' values are unseen as a new table's.
+pub fn tune_table(
+    table: &Table,
+    labels: &Binary,
+    inputs: &TuneInputs<'_>,
+    params: &TuneParams,
+    learn: Learn<'_>,
+) -> Result<Tuned> {
+    let (expected, got) = (table.len(), labels.positive.len());
+    if expected != got {
+        return Err(Error::Length {
+            what: "labels",
+            expected,
+            got,
+        });
+    }
+    let source = Source::Table {
+        table,
+        labels,
+        learn,
+    };
+    tune_source(source, inputs, params)
+}
+
+fn tune_source(source: Source<'_>, inputs: &TuneInputs<'_>, params: &TuneParams) -> Result<Tuned> {
     params.check()?;
-    let parts = Parts::new(data, inputs, params)?;
-    let folds = LocalFolds::new(data, inputs, params, &parts)?;
+    let parts = Parts::new(source, inputs, params)?;
+    let folds = LocalFolds::new(source, inputs, params, &parts)?;
     let mut tuned = tune_over(&folds, params, inputs.progress, inputs.stop)?;
     if !parts.held_out.is_empty() {
         tuned.verdict = Some(verdict::verdict(

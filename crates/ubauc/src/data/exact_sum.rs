@@ -126,12 +126,12 @@ impl ExactSum {
         if m == 0 {
             return;
         }
+        if self.waiting == MOST_WAITING {
+            self.propagate();
+        }
         let (place, shift) = (e.div_euclid(32), e.rem_euclid(32));
         if self.digits.is_empty() || place < self.low || place + 3 > self.end() {
             self.widen(place);
-        }
-        if self.waiting == MOST_WAITING {
-            self.propagate();
         }
         self.waiting += 1;
         let shifted = u128::from(m) << shift;

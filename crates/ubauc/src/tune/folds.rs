@@ -1,11 +1,16 @@
 //! Where the folds are: rows of this process, or of other machines.
 
+use std::borrow::Cow;
+
 use super::kinds::Kinds;
 use super::parts::Parts;
 use super::{TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
+use crate::data::labels::Binary;
 use crate::data::scale::Origin;
+use crate::data::table::Table;
+use crate::features::columns::{ColumnMap, Learn};
 use crate::solver::ba_ubauc::path::Path;
 use crate::solver::ba_ubauc::{BatchInputs, Fit};
 use crate::solver::shards::Weighting;
@@ -44,20 +49,76 @@ pub trait Folds: Sync {
 
     /// How a model fitted without a fold does on it.
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen>;
+
+    /// Weights found without the first fold as weights of the features without another; the same where all folds have the
+    /// same features.
+    fn carry<'w>(&self, weights: &'w [f64], _to: u32) -> Cow<'w, [f64]> {
+        Cow::Borrowed(weights)
+    }
 }
 
-/// Rows of this process. A fold is left out by weights of 0.
+/// What there is to learn from.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    /// The features, which are the same in all folds.
+    Rows(&'a Dataset),
+    /// A table, of which a map is learned without each fold.
+    Table {
+        table: &'a Table,
+        labels: &'a Binary,
+        learn: Learn<'a>,
+    },
+}
+
+impl<'a> Source<'a> {
+    /// `true` is +1.
+    pub(super) fn positive(self) -> &'a [bool] {
+        match self {
+            Source::Rows(data) => data.positive(),
+            Source::Table { labels, .. } => &labels.positive,
+        }
+    }
+
+    /// What the data calls the classes.
+    pub(super) fn class_names(self) -> &'a [String; 2] {
+        match self {
+            Source::Rows(data) => data.class_names(),
+            Source::Table { labels, .. } => &labels.names,
+        }
+    }
+
+    /// The features of all examples, by a map of those with a weight if there is one to learn.
+    fn mapped(self, weights: &[f64]) -> Result<(Cow<'a, Dataset>, Option<ColumnMap>)> {
+        match self {
+            Source::Rows(data) => Ok((Cow::Borrowed(data), None)),
+            Source::Table {
+                table,
+                labels,
+                learn,
+            } => {
+                let map = learn(table, Some(weights))?;
+                let data = Dataset::new(map.apply(table)?, labels.clone(), Vec::new())?;
+                Ok((Cow::Owned(data), Some(map)))
+            }
+        }
+    }
+}
+
+/// Rows of this process. A fold is left out by weights of 0. Of a table the features of all examples are kept for every
+/// fold, since fits of several folds run side by side.
 pub(super) struct LocalFolds<'a> {
-    data: &'a Dataset,
+    source: Source<'a>,
     inputs: TuneInputs<'a>,
     params: &'a TuneParams,
     parts: &'a Parts,
-    trainings: Vec<Training>,
+    trainings: Vec<Training<'a>>,
     unavoidable: usize,
 }
 
-/// The examples of one training part: their weights, scale, and who judges.
-pub(super) struct Training {
+/// The examples of one training part: their features, weights, scale, and who judges.
+pub(super) struct Training<'a> {
+    data: Cow<'a, Dataset>,
+    map: Option<ColumnMap>,
     weights: Vec<f64>,
     divisors: Option<Vec<f64>>,
     judges: Vec<usize>,
@@ -65,37 +126,41 @@ pub(super) struct Training {
 
 impl<'a> LocalFolds<'a> {
     pub(super) fn new(
-        data: &'a Dataset,
+        source: Source<'a>,
         inputs: &TuneInputs<'a>,
         params: &'a TuneParams,
         parts: &'a Parts,
     ) -> Result<LocalFolds<'a>> {
         let has_hinge = params.settings.iter().any(|s| s.softness == 0.0);
         let mut folds = LocalFolds {
-            data,
+            source,
             inputs: *inputs,
             params,
             parts,
             trainings: Vec::new(),
-            unavoidable: match has_hinge {
-                true => Kinds::of(data.rows(), &parts.kept).unavoidable(data.rows().cols()),
-                false => 0,
-            },
+            unavoidable: 0,
         };
         folds.trainings = (0..parts.count())
             .map(|fold| folds.training(Some(fold)))
             .collect::<Result<_>>()?;
+        if let (true, Some(first)) = (has_hinge, folds.trainings.first()) {
+            let rows = first.data.rows();
+            folds.unavoidable = Kinds::of(rows, &parts.kept).unavoidable(rows.cols());
+        }
         Ok(folds)
     }
 
     /// The training part without a fold, judged by it; or all but what is held out, judged by that.
-    pub(super) fn training(&self, without: Option<u32>) -> Result<Training> {
-        let rows = self.data.rows();
-        let weights = self.parts.weights(rows.len(), without, self.inputs.weights);
+    pub(super) fn training(&self, without: Option<u32>) -> Result<Training<'a>> {
+        let n = self.source.positive().len();
+        let weights = self.parts.weights(n, without, self.inputs.weights);
+        let (data, map) = self.source.mapped(&weights)?;
         let origin = Origin::of_intercept(self.params.intercept);
         let scale = self.params.scale;
         Ok(Training {
-            divisors: scale.optional_divisors(rows, Some(&weights), origin)?,
+            divisors: scale.optional_divisors(data.rows(), Some(&weights), origin)?,
+            data,
+            map,
             weights,
             judges: match without {
                 Some(fold) => self.parts.in_fold(fold),
@@ -111,7 +176,7 @@ impl<'a> LocalFolds<'a> {
     /// The classes and groups of the examples held out.
     pub(super) fn held_out(&self) -> (Vec<bool>, Option<Vec<u32>>) {
         let of = &self.parts.held_out;
-        let positive = of.iter().map(|&i| self.data.positive()[i]).collect();
+        let positive = of.iter().map(|&i| self.source.positive()[i]).collect();
         let groups = self.inputs.groups;
         let groups = groups.map(|groups| of.iter().map(|&i| groups[i]).collect());
         (positive, groups)
@@ -119,7 +184,7 @@ impl<'a> LocalFolds<'a> {
 
     pub(super) fn path_of<'t>(
         &'t self,
-        training: &'t Training,
+        training: &'t Training<'a>,
         weighting: Weighting,
     ) -> Result<Path<'t>> {
         let given = BatchInputs {
@@ -127,19 +192,20 @@ impl<'a> LocalFolds<'a> {
             divisors: training.divisors.as_deref(),
             ..BatchInputs::default()
         };
-        Path::new(self.data, &given, weighting)
+        Path::new(&training.data, &given, weighting)
     }
 }
 
 impl Folds for LocalFolds<'_> {
     fn sizes(&self) -> Sizes {
         let kept = &self.parts.kept;
-        let n_pos = kept.iter().filter(|&&i| self.data.positive()[i]).count();
+        let n_pos = kept.iter().filter(|&&i| self.source.positive()[i]).count();
+        let widths = self.trainings.iter().map(|of| of.data.rows().cols());
         Sizes {
             folds: self.parts.count(),
             n_pos,
             n_neg: kept.len() - n_pos,
-            cols: self.data.rows().cols(),
+            cols: widths.max().unwrap_or(0),
             unavoidable: self.unavoidable,
         }
     }
@@ -151,7 +217,7 @@ impl Folds for LocalFolds<'_> {
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen> {
         let of = &self.trainings[fold as usize].judges;
         let scores: Vec<f64> = of.iter().map(|&i| fit.scores[i]).collect();
-        let positive: Vec<bool> = of.iter().map(|&i| self.data.positive()[i]).collect();
+        let positive: Vec<bool> = of.iter().map(|&i| self.source.positive()[i]).collect();
         let weights = self.inputs.weights;
         let weights: Option<Vec<f64>> = weights.map(|s| of.iter().map(|&i| s[i]).collect());
         let criterion = self.params.criterion;
@@ -160,9 +226,17 @@ impl Folds for LocalFolds<'_> {
             constant: scores.iter().all(|score| *score == scores[0]),
         })
     }
+
+    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
+        let map = |fold: usize| self.trainings[fold].map.as_ref();
+        match (map(0), map(to as usize)) {
+            (Some(first), Some(other)) if to > 0 => Cow::Owned(first.carry(weights, other)),
+            _ => Cow::Borrowed(weights),
+        }
+    }
 }
 
-impl Training {
+impl Training<'_> {
     /// w·x of the examples that judge.
     pub(super) fn scores_of(&self, fit: &Fit) -> Vec<f64> {
         self.judges.iter().map(|&i| fit.scores[i]).collect()

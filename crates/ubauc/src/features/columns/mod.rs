@@ -27,11 +27,14 @@ mod names;
 mod summary;
 mod time;
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use cells::Cells;
-pub use learn::LEAST_ROWS;
+pub use learn::{LEAST_ROWS, Learn};
 pub use summary::{ColumnSummary, NumberSummary, TableSummary};
+pub use time::TimePart;
 
 /// From the columns of a table to features.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -232,6 +235,16 @@ impl ColumnMap {
     pub fn is_used(&self, column: usize) -> bool {
         let mut effects = self.effects.iter();
         effects.any(|effect| effect.columns().contains(&column))
+    }
+
+    /// Weights of this map's features as those of another map's: by name, 0 for features that this one lacks.
+    pub fn carry(&self, weights: &[f64], to: &ColumnMap) -> Vec<f64> {
+        let known: HashMap<String, f64> = (self.feature_names().into_iter())
+            .zip(weights.iter().copied())
+            .collect();
+        let names = to.feature_names();
+        let weight = |name: &String| known.get(name).copied().unwrap_or(0.0);
+        names.iter().map(weight).collect()
     }
 
     /// What a user should know of the columns.

@@ -84,6 +84,8 @@ pub struct TableOptions<'a> {
     pub encoding: Option<Encoding>,
     /// CSV without a header: columns are called `1`, `2`, ….
     pub no_header: bool,
+    /// svmlight indices start at 0, not at 1.
+    pub zero_based: bool,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
     /// Progress callback, as of [`ReadOptions`].
@@ -103,6 +105,7 @@ impl Default for TableOptions<'_> {
             decimal_comma: None,
             encoding: None,
             no_header: false,
+            zero_based: false,
             max_line: MAX_LINE,
             progress: None,
         }
@@ -114,6 +117,7 @@ impl<'a> TableOptions<'a> {
     fn read_options(&self) -> ReadOptions<'a> {
         ReadOptions {
             format: self.format,
+            zero_based: self.zero_based,
             max_line: self.max_line,
             progress: self.progress,
             encoding: self.encoding,
