@@ -43,9 +43,14 @@ class Problem:
     # Numbers of the groups that stay in one fold.
     groups: np.ndarray | None = None
 
-    def stored(self):
-        """Numbers that are not 0."""
-        return self.x.nnz if issparse(self.x) else np.count_nonzero(self.x)
+    def is_table(self):
+        """Whether the features are still to be made of the columns."""
+        return isinstance(self.x, _core.Table)
+
+    def suited_scale(self):
+        """What divides the features of rows of which nothing else is known."""
+        stored = self.x.nnz if issparse(self.x) else np.count_nonzero(self.x)
+        return _core.suited_scale(*self.x.shape, stored)
 
     def counts(self):
         """Examples of each class that have a weight."""
@@ -86,13 +91,13 @@ class Solution:
     tuned: dict | None = None
     # Slope, offset, knots and levels of the probabilities.
     calibration: tuple | None = None
-    # What becomes of the columns of a row; None if they are the features.
-    features: dict | None = None
+    # What becomes of the columns of a row, as JSON; None if they are the features.
+    features: str | None = None
 
     def model(self, classes=("-1", "1"), names=()):
         """The model as the library takes it."""
         return {
-            "features": json.dumps(self.features or {"kind": "identity"}),
+            "features": self.features or '{"kind": "identity"}',
             "weights": np.require(self.weights, np.float64, ["C", "ALIGNED"]),
             "intercept": self.offset,
             "threshold": self.cut,
@@ -103,7 +108,8 @@ class Solution:
 
     def scores(self, x, n_jobs):
         """The score less the threshold, for every row; of the sign that decides."""
-        scores = _core.scores(x, self.model(), n_jobs)
+        score = _core.scores_table if isinstance(x, _core.Table) else _core.scores
+        scores = score(x, self.model(), n_jobs)
         scores -= self.cut
         return scores
 
@@ -272,12 +278,15 @@ class Run:
         if not searches(estimator):
             return spec, None
         if estimator.scale == "auto":
-            spec["scale"] = _core.suited_scale(*problem.x.shape, problem.stored())
+            # The map of a table has standardised its numbers.
+            of_rows = not problem.is_table()
+            spec["scale"] = problem.suited_scale() if of_rows else "none"
         if min(problem.counts()) < ENOUGH:
             return spec, None
         search = search_of(estimator, spec, self.seed)
         given = (problem.x, problem.positive, problem.weights, problem.groups)
-        return chosen(spec, _core.tune(*given, search, context(problem.names, self.n_jobs)))
+        tune = _core.tune_table if problem.is_table() else _core.tune
+        return chosen(spec, tune(*given, search, context(problem.names, self.n_jobs)))
 
     def _after(self, spec, n_iter):
         """The solution of this many steps, its folds solved to the end."""
@@ -285,7 +294,8 @@ class Run:
 
     def _fit(self, problem, spec, progress=None):
         given = (problem.x, problem.positive, problem.weights)
-        found = _core.fit(*given, encoded(spec), context(problem.names, self.n_jobs, progress))
+        fit = _core.fit_table if problem.is_table() else _core.fit
+        found = fit(*given, encoded(spec), context(problem.names, self.n_jobs, progress))
         n_pos = int(problem.positive.sum())
         counts = (problem.positive.size - n_pos, n_pos)
         return solution_of(found, spec, counts, self.seed)
@@ -357,6 +367,7 @@ def solution_of(found, spec, counts, seed):
         eta0=found["eta0"],
         seed=seed,
         trace=found["trace"],
+        features=found.get("features"),
         collapsed=found.get("collapsed", False),
     )
 

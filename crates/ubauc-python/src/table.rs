@@ -11,15 +11,18 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ubauc::data::dataset::Dataset;
+use ubauc::algorithm;
 use ubauc::data::table::{self, Column, MISSING, Values};
 use ubauc::features::{ColumnMap, FeatureMap};
+use ubauc::tune::TuneInputs;
 
+use crate::caller::stop_if_asked;
 use crate::error::{Refused, unknown};
-use crate::fit::{answer, run};
+use crate::fit::{answer, has_collapsed, watched};
 use crate::input::{detached, two_classes};
 use crate::model::ModelFields;
 use crate::spec::{Context, of_json, to_json};
+use crate::tune::searched;
 
 /// Columns of numbers, categories and times.
 #[pyclass(module = "ubauc._core", frozen)]
@@ -72,10 +75,8 @@ impl Table {
     fn take(&self, py: Python<'_>, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Table> {
         let rows = rows.as_slice()?;
         let n = self.0.len();
-        if let Some(row) = rows
-            .iter()
-            .find(|row| usize::try_from(**row).is_ok_and(|row| row < n) == false)
-        {
+        let is_there = |row: &i64| usize::try_from(*row).is_ok_and(|row| row < n);
+        if let Some(row) = rows.iter().find(|row| !is_there(row)) {
             return Err(PyValueError::new_err(format!("row {row} of {n}")));
         }
         let taken = py.detach(|| {
@@ -171,19 +172,46 @@ pub(crate) fn fit_table<'py>(
     let spec = of_json(spec)?;
     let positive = positive.as_slice()?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-    let (mut outcome, collapsed) = detached(py, context.n_jobs, || {
-        let map = ColumnMap::learn(&table.0, weights)?;
+    let (found, collapsed) = detached(py, context.n_jobs, || {
         let labels = two_classes(positive, context.classes.clone());
-        let data = Dataset::new(map.apply(&table.0)?, labels, Vec::new())?;
-        let (mut outcome, collapsed) = run(&data, weights, &spec, &context)?;
-        outcome.model.features = FeatureMap::Columns(map);
-        Ok((outcome, collapsed))
+        watched(weights, &context, |inputs| {
+            let found = algorithm::fit_table(&table.0, &labels, inputs, &spec, &ColumnMap::learn)?;
+            let collapsed = has_collapsed(&found.data, weights, &found.outcome);
+            Ok((found, collapsed))
+        })
     })?;
-    let features = std::mem::take(&mut outcome.model.features);
-    let answer = answer(py, &outcome)?;
+    let answer = answer(py, &found.outcome)?;
     answer.set_item("collapsed", collapsed)?;
-    answer.set_item("features", to_json(&features)?)?;
+    answer.set_item("features", to_json(&FeatureMap::Columns(found.map))?)?;
     Ok(answer)
+}
+
+/// The loss and γ by cross-validation, with a map learned without each fold.
+#[pyfunction]
+#[pyo3(signature = (table, positive, weights, groups, search, context))]
+pub(crate) fn tune_table<'py>(
+    py: Python<'py>,
+    table: &Table,
+    positive: PyReadonlyArray1<'py, bool>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    groups: Option<PyReadonlyArray1<'py, u32>>,
+    search: &str,
+    context: Context,
+) -> PyResult<String> {
+    let positive = positive.as_slice()?;
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
+    searched(py, search, context.n_jobs, |params| {
+        let progress = |_, _| stop_if_asked();
+        let inputs = TuneInputs {
+            weights,
+            groups,
+            progress: Some(&progress),
+            stop: None,
+        };
+        let labels = two_classes(positive, context.classes.clone());
+        ubauc::tune::tune_table(&table.0, &labels, &inputs, params, &ColumnMap::learn)
+    })
 }
 
 /// The score of every row.
@@ -211,6 +239,7 @@ pub(crate) fn feature_names(features: &str) -> PyResult<Vec<String>> {
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Table>()?;
     module.add_function(wrap_pyfunction!(fit_table, module)?)?;
+    module.add_function(wrap_pyfunction!(tune_table, module)?)?;
     module.add_function(wrap_pyfunction!(scores_table, module)?)?;
     module.add_function(wrap_pyfunction!(feature_names, module)?)
 }

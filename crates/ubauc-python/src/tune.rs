@@ -112,11 +112,10 @@ fn tune<'py>(
     search: &str,
     context: Context,
 ) -> PyResult<String> {
-    let params = of_json::<Search>(search)?.params()?;
     let (x, positive) = (x.slices()?, positive.as_slice()?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
-    let found = detached(py, context.n_jobs, || {
+    searched(py, search, context.n_jobs, |params| {
         let data = x.dataset(positive, context.classes.clone())?;
         let progress = |_, _| stop_if_asked();
         let inputs = TuneInputs {
@@ -125,8 +124,19 @@ fn tune<'py>(
             progress: Some(&progress),
             stop: None,
         };
-        Ok(answer(&params, ubauc::tune::tune(&data, &inputs, &params))?)
-    })?;
+        ubauc::tune::tune(&data, &inputs, params)
+    })
+}
+
+/// What a search over rows or a table of this process found, as JSON.
+pub(crate) fn searched(
+    py: Python<'_>,
+    search: &str,
+    n_jobs: usize,
+    tune: impl FnOnce(&TuneParams) -> ubauc::Result<Tuned> + Send,
+) -> PyResult<String> {
+    let params = of_json::<Search>(search)?.params()?;
+    let found = detached(py, n_jobs, || Ok(answer(&params, tune(&params))?))?;
     to_json(&found)
 }
 

@@ -14,7 +14,7 @@ use crate::solver::opauc::{OpaucParams, default_tau};
 use crate::solver::passes::Passes;
 use crate::solver::solam::SolamParams;
 use crate::solver::svm_or::SvmOrParams;
-use crate::Result;
+use crate::{Error, Result};
 
 /// What to learn by, every number known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
