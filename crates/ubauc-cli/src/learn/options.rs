@@ -188,7 +188,7 @@ impl LearnArgs {
             ("ignore", json!(self.ignore)),
             ("positive", json!(self.classes.positive)),
             ("negative", json!(self.classes.negative)),
-            ("label", json!(self.format.label)),
+            ("label", json!(self.format.label())),
             ("zero-based", json!(self.format.zero_based)),
         ];
         settings.extend(of_input.map(|(name, value)| (name.to_string(), value)));
