@@ -130,7 +130,8 @@ fn the_number_of_threads_does_not_change_the_search() {
             tune_table(&table, &labels, &inputs, &params, &ColumnMap::learn).unwrap()
         })
     };
-    assert_eq!(with(1), with(3));
+    // As text, in which an unknown standard error equals another.
+    assert_eq!(format!("{:?}", with(1)), format!("{:?}", with(3)));
 }
 
 #[test]
