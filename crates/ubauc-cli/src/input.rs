@@ -255,7 +255,7 @@ impl FormatArgs {
             no_header: self.no_header,
             zero_based: self.zero_based,
             max_line: self.max_line,
-            progress: None,
+            ..Default::default()
         }
     }
 }
