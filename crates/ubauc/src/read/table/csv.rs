@@ -84,7 +84,7 @@ pub fn read_table_from(
     }
 }
 
-fn read_data_from(
+pub(super) fn read_data_from(
     mut reader: impl Read + Send,
     name: &Path,
     options: &TableOptions<'_>,

@@ -24,6 +24,7 @@ mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod piece;
+mod raw;
 mod record;
 mod report;
 mod roles;
@@ -43,6 +44,7 @@ pub use batches::{
 };
 pub use csv::{read_data, read_table, read_table_from};
 pub use missing::MISSING_TOKENS;
+pub use raw::RawRecords;
 pub use record::OnError;
 pub use report::{ColumnKind, ColumnReport};
 pub use time::DateOrder;

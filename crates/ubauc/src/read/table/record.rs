@@ -4,6 +4,7 @@
 //! around a value are no part of it, inside quotes or out. Lines without anything are passed over.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::super::Wrong;
 use super::super::blocks::{Block, count, too_long};
@@ -159,6 +160,19 @@ pub(super) fn first_record(
             return Ok(Some((names, cursor.at, cursor.line)));
         }
     }
+}
+
+/// Where the records of a text are, from a byte on.
+pub(super) fn record_ends(block: &Block, from: usize, delimiter: u8) -> Vec<Range<usize>> {
+    let mut cursor = Cursor::new(block, delimiter);
+    cursor.at = from;
+    let mut records = Vec::new();
+    while cursor.skip_empty_lines() {
+        let start = cursor.at;
+        cursor.skip_record();
+        records.push(start..cursor.at);
+    }
+    records
 }
 
 /// A place in a block.
