@@ -320,12 +320,28 @@ def test_the_online_solver_takes_a_softness(dense, tmp_path):
 def test_balanced_in_the_online_solver_knows_sample_weights(dense):
     X, y = dense
     weights = np.where(y == 1, 2.0, 1.0)
-    params = {"solver": "online", "random_state": 0, "eta0": 0.1}
+    # Features are centred at means without class weights, so there is nothing to centre.
+    params = {"solver": "online", "random_state": 0, "eta0": 0.1, "fit_intercept": False}
     balanced = UBAUCClassifier(**params, class_weight="balanced").fit(X, y, weights)
     totals = {c: weights[y == c].sum() for c in (-1, 1)}
     by_hand = {c: weights.sum() / (2 * total) for c, total in totals.items()}
     given = UBAUCClassifier(**params, class_weight=by_hand).fit(X, y, weights)
     np.testing.assert_allclose(balanced.coef_, given.coef_, rtol=1e-9)
+
+
+def test_the_online_solver_comes_near_the_soft_minimum(dense):
+    X, y = dense
+    params = {"beta": 0, "softness": 1, "gamma": 1e-2, "class_weight": "balanced"}
+    batch = UBAUCClassifier(**params, scale="maxabs").fit(X, y)
+    online = UBAUCClassifier(solver="online", random_state=0, **params).fit(X, y)
+    assert (online.softness_, online.class_weight_, online.beta_) == (1, "balanced", 0)
+    assert batch.objective_ <= online.objective_ <= 1.01 * batch.objective_
+    stream = UBAUCClassifier(solver="online", random_state=0, **params)
+    for at in range(0, len(y), 50):
+        stream.partial_fit(X[at : at + 50], y[at : at + 50], classes=[-1, 1])
+    assert (stream.softness_, stream.class_weight_) == (1, "balanced")
+    of_batch = roc_auc_score(y, batch.decision_function(X))
+    assert roc_auc_score(y, stream.decision_function(X)) > of_batch - 0.02
 
 
 def test_defaults_are_those_of_the_library(dense):

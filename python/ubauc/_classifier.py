@@ -56,7 +56,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
         Weights of the classes, which multiply `sample_weight`. "balanced" gives each class half of
         the weight, in the bound and in the least squares, which often pays on imbalanced data.
         "auto" chooses between that and None with `beta`, unless that leaves the hinge only; it is
-        None where nothing is chosen.
+        None where nothing is chosen. In a stream it counts the examples so far.
     criterion : str, default="auc"
         What is maximised where parameters are chosen: "auc"; "partial-auc:F", with false alarms up
         to a share F of the negatives, such as "partial-auc:0.05"; or "average-precision".

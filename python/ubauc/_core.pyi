@@ -147,6 +147,10 @@ class Part:
     @staticmethod
     def of_dense(values: Floats, rows: int, cols: int) -> Part: ...
     @staticmethod
+    def of_coded(
+        values: Floats, codes: NDArray[np.uint32], rows: int, cols: int, numbers: int
+    ) -> Part: ...
+    @staticmethod
     def of_csr(
         indptr: NDArray[np.uint64], indices: NDArray[np.uint32], values: Floats, cols: int
     ) -> Part: ...

@@ -136,6 +136,7 @@ def given_to(algorithm, estimator, seed):
         "beta": _number(estimator.beta),
         "gamma": _number(estimator.gamma),
         "softness": _number(estimator.softness),
+        "class_weight": "balanced" if estimator.class_weight == "balanced" else "none",
         "least_squares": estimator.least_squares,
         "intercept": bool(estimator.fit_intercept),
         "scale": estimator.scale,
@@ -151,9 +152,6 @@ def given_to(algorithm, estimator, seed):
             "average": None if after is None else after - 1,
         }
         spec["passes"]["seed"] = seed
-    else:
-        balanced = estimator.class_weight == "balanced"
-        given |= {"class_weight": "balanced" if balanced else "none"}
     spec |= {name: value for name, value in given.items() if value != "auto"}
     return spec
 
@@ -342,8 +340,8 @@ def solution_of(found, spec, counts, seed):
         cut=found["threshold"],
         beta=spec["beta"],
         gamma=spec["gamma"],
-        softness=spec.get("softness", 0.0),
-        class_weight=spec.get("class_weight", "none"),
+        softness=spec["softness"],
+        class_weight=spec["class_weight"],
         least_squares=spec["least_squares"],
         scale=spec["scale"],
         # A start that is the minimum already was looked at once.

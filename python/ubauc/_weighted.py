@@ -19,11 +19,6 @@ def _learns_from_streams(estimator):
         raise AttributeError(
             "partial_fit has no held-out folds to calibrate by: set calibrate=None"
         )
-    if estimator.class_weight == "balanced":
-        raise AttributeError(
-            "partial_fit cannot know the shares of the classes, as class_weight='balanced' must: "
-            "give weights by class"
-        )
     return True
 
 
@@ -147,13 +142,11 @@ class WeightedAUCClassifier(AUCClassifier):
         return spec_of(self, 0)["passes"]["max_passes"]
 
     def _weights(self, sample_weight, X, y, codes):
-        """Sample weights times class weights; None if all are 1.
+        """Sample weights times those given by class; None if all are 1.
 
-        "balanced" is the batch solver's own business.
+        "balanced" is the solver's own business.
         """
-        by_class = isinstance(self.class_weight, dict) or (
-            self.class_weight == "balanced" and self.solver == "online"
-        )
+        by_class = isinstance(self.class_weight, dict)
         if sample_weight is None and not by_class:
             return None
         if sample_weight is None:
@@ -225,6 +218,7 @@ class WeightedAUCClassifier(AUCClassifier):
             beta=spec["beta"],
             gamma=spec["gamma"],
             softness=spec["softness"],
+            class_weight=spec["class_weight"],
             least_squares=spec["least_squares"],
             scale=spec["scale"],
             counts=(n_neg, n_pos),
@@ -242,16 +236,13 @@ class WeightedAUCClassifier(AUCClassifier):
             "gamma": found.gamma,
             "scale": found.scale,
             "beta": found.beta,
-            "least_squares": found.least_squares,
             "softness": found.softness,
+            "class_weight": found.class_weight,
+            "least_squares": found.least_squares,
             "intercept": spec["intercept"],
         }
         if self.solver != "online":
-            return parameters | {
-                "tolerance": spec["tolerance"],
-                "class_weight": found.class_weight,
-                "solver": spec["solver"],
-            }
+            return parameters | {"tolerance": spec["tolerance"], "solver": spec["solver"]}
         passes = spec["passes"]
         return parameters | {
             "tolerance": passes["tolerance"],

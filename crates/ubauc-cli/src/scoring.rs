@@ -58,7 +58,7 @@ impl ColumnArgs {
 pub(crate) fn width(model: &Model) -> Option<usize> {
     match model.features {
         FeatureMap::Identity => Some(model.weights.len()),
-        FeatureMap::Hash { .. } => None,
+        FeatureMap::Hash { .. } | FeatureMap::Columns(_) => None,
     }
 }
 

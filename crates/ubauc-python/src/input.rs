@@ -156,6 +156,7 @@ impl<'a> Slices<'a> {
         let rows = match self.rows()?.inner {
             Rows::Dense(dense) => Rows::smaller_of_dense(dense),
             Rows::Csr(csr) => Rows::smaller(csr),
+            coded @ Rows::Coded(_) => coded,
         };
         let n_pos = positive.iter().filter(|p| **p).count();
         let labels = Binary {

@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use ubauc::data::rows::{Csr, Dense, Rows};
+use ubauc::data::rows::{Coded, CodedShape, Csr, Dense, Rows};
 
 use crate::error::Refused;
 use crate::input::{Kept, Matrix, detached};
@@ -57,6 +57,7 @@ impl Part {
         match &*self.rows {
             Rows::Dense(dense) => 8 * dense.values().len(),
             Rows::Csr(csr) => 12 * csr.values().len() + 8 * csr.indptr().len(),
+            Rows::Coded(coded) => coded.bytes(),
         }
     }
 
@@ -66,6 +67,7 @@ impl Part {
         py.detach(|| match &*self.rows {
             Rows::Dense(dense) => dense.values().iter().filter(|x| **x != 0.0).count(),
             Rows::Csr(csr) => csr.values().len(),
+            Rows::Coded(coded) => coded.stored(),
         })
     }
 
@@ -73,7 +75,7 @@ impl Part {
         self.nbytes()
     }
 
-    /// The numbers themselves, for `of_dense` or `of_csr`: a part may move from one worker to another.
+    /// The numbers themselves, for `of_dense`, `of_csr` or `of_coded`: a part may move from one worker to another.
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (len, cols) = (self.rows.len(), self.rows.cols());
         match &*self.rows {
@@ -85,6 +87,11 @@ impl Part {
                 let indices = PyArray1::from_slice(py, csr.indices());
                 let values = PyArray1::from_slice(py, csr.values());
                 (indptr.into_pyarray(py), indices, values, cols).into_pyobject(py)
+            }
+            Rows::Coded(coded) => {
+                let values = PyArray1::from_slice(py, coded.all_values());
+                let codes = PyArray1::from_slice(py, coded.all_codes());
+                (values, codes, len, cols, coded.shape().numbers).into_pyobject(py)
             }
         }
     }
@@ -106,6 +113,26 @@ impl Part {
         let indptr: Vec<usize> = indptr.to_vec()?.into_iter().map(|x| x as usize).collect();
         let csr = Csr::new(indptr, indices.to_vec()?, values.to_vec()?, cols);
         let rows = Rows::Csr(csr.map_err(Refused::from)?).into();
+        Ok(Part { rows })
+    }
+
+    #[staticmethod]
+    fn of_coded(
+        values: Numbers<'_>,
+        codes: PyReadonlyArray1<'_, u32>,
+        rows: usize,
+        cols: usize,
+        numbers: usize,
+    ) -> PyResult<Part> {
+        let codes = codes.to_vec()?;
+        let shape = CodedShape {
+            rows,
+            numbers,
+            codes: codes.len().checked_div(rows).unwrap_or(0),
+            cols,
+        };
+        let coded = Coded::new(values.to_vec()?, codes, shape);
+        let rows = Rows::Coded(coded.map_err(Refused::from)?).into();
         Ok(Part { rows })
     }
 

@@ -32,10 +32,7 @@ pub(crate) fn load_svmlight(
     let (parts, cols, labels) = detached(py, n_jobs, || {
         let (rows, labels) = svmlight(&path, zero_based)?;
         let cols = rows.cols();
-        let csr = match rows {
-            Rows::Csr(csr) => csr,
-            Rows::Dense(dense) => dense.to_csr()?,
-        };
+        let csr = rows.into_csr()?;
         Ok((csr.into_parts(), cols, labels))
     })?;
     let (indptr, indices, values) = parts;

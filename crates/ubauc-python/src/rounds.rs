@@ -49,7 +49,7 @@ impl Shard {
         let right = positive.len() == len && weights.is_none_or(|w| w.len() == len);
         let fits = match &*part.rows {
             Rows::Dense(_) => part.rows.cols() == cols,
-            Rows::Csr(_) => part.rows.cols() <= cols,
+            Rows::Csr(_) | Rows::Coded(_) => part.rows.cols() <= cols,
         };
         if !right || !fits {
             let what = "labels, weights or columns do not fit the rows";

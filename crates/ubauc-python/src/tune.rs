@@ -36,6 +36,7 @@ struct Search {
     time_limit: Option<f64>,
     /// The library's where nothing is said.
     folds: Option<u32>,
+    repeats: Option<u32>,
     held_out: Option<f64>,
 }
 
@@ -55,6 +56,7 @@ impl Search {
             seed: self.seed,
             criterion: self.criterion,
             folds: self.folds.unwrap_or(default.folds),
+            repeats: self.repeats.or(default.repeats),
             held_out: self.held_out.unwrap_or(default.held_out),
             time_limit,
             ..default

@@ -277,7 +277,7 @@ fn learning_problem(file: &str, beta: &str, gamma: &str) -> oracle::Problem {
     let data = examples.binary(&<_>::default()).unwrap();
     let dense = |i: usize| match data.rows().row(i) {
         Row::Dense(values) => values.to_vec(),
-        row @ Row::Sparse(..) => {
+        row => {
             let mut values = vec![0.0; data.rows().cols()];
             row.add_to(1.0, &mut values);
             values

@@ -114,6 +114,26 @@ pub enum Error {
         name: String,
     },
 
+    /// A column whose values are of another kind than the model's.
+    #[error("column '{name}': expected a {expected}, found {found}")]
+    ColumnKind {
+        /// The name of the column.
+        name: String,
+        /// The kind that the model has learned.
+        expected: &'static str,
+        /// What there is.
+        found: String,
+    },
+
+    /// A model of named columns, and rows without names.
+    #[error(
+        "the model has named columns, '{first}' first, and the rows have none; give it a table with a header"
+    )]
+    NoNames {
+        /// The first column of the model.
+        first: String,
+    },
+
     /// The labels do not say which class is which.
     #[error("{what}")]
     Classes {

@@ -2,7 +2,8 @@
 //!
 //!   score(x) = w·φ(x) + b,   positive where score(x) ≥ threshold
 //!
-//! φ is the model's [`FeatureMap`]. Every front end scores raw rows by [`Model::scores`] or [`Model::scores_by_name`].
+//! φ is the model's [`FeatureMap`]. Every front end scores raw rows by [`Model::scores`] or [`Model::scores_by_name`], and
+//! tables by [`Model::scores_table`].
 //!
 //! The sum goes entry by entry in the order of the columns. Zeros change nothing of it, so the bits
 //! depend neither on how the rows are stored nor on how many are scored at once.
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibrate::Calibration;
 use crate::data::rows::{Row, Rows};
+use crate::data::table::Table;
 use crate::features::{Buffer, FeatureMap};
 use crate::{Error, Result};
 
@@ -132,6 +134,20 @@ impl Model {
         };
         let found: Result<Vec<usize>> = self.names.iter().map(position).collect();
         found.map(Some)
+    }
+
+    /// The score of every row of a table, whose columns are found by name: the same bits whatever their order, for any
+    /// number of threads, and of all rows at once or of some of them.
+    pub fn scores_table(&self, table: &Table) -> Result<Vec<f64>> {
+        match &self.features {
+            FeatureMap::Columns(map) => {
+                map.check()?;
+                map.scores(table, &self.weights, self.intercept)
+            }
+            FeatureMap::Identity | FeatureMap::Hash { .. } => {
+                self.scores(&table.numbers(&self.names)?)
+            }
+        }
     }
 
     /// The class of a score; NaN is negative.

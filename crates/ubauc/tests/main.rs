@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop
 
 mod bits; // the numbers are those they were
+mod columns; // maps of tables
 mod guide;
 mod metrics;
 mod model_file;

@@ -17,7 +17,8 @@ from .._base import canonical
 
 def _of_numbers(*numbers):
     numbers = [np.require(n, None, ["C", "ALIGNED"]) if np.ndim(n) else n for n in numbers]
-    return (_core.Part.of_dense if len(numbers) == 3 else _core.Part.of_csr)(*numbers)
+    of = {3: _core.Part.of_dense, 4: _core.Part.of_csr, 5: _core.Part.of_coded}
+    return of[len(numbers)](*numbers)
 
 
 # A part that moves from one worker to another does so as its numbers.

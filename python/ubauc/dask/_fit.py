@@ -216,7 +216,8 @@ class Pair:
         """The parameters of the online solver for the same problem."""
         steps = given_to("ol-ubauc", self.estimator, self.task.seed)
         names = ("beta", "gamma", "softness", "least_squares")
-        return steps | {name: spec[name] for name in names}
+        # Weights of the classes come with the examples, from the totals of all partitions.
+        return steps | {name: spec[name] for name in names} | {"class_weight": "none"}
 
     def names(self):
         """What the data calls the negative and the positive class."""

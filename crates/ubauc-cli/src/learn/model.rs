@@ -115,6 +115,9 @@ impl InitialModel {
                     );
                 }
             }
+            FeatureMap::Columns(_) => {
+                bail!("{option}: a model of a table cannot be continued by rows of numbers")
+            }
             FeatureMap::Identity => {
                 let by_number = !names.is_empty() && model.names.is_empty();
                 if by_number && found < known {

@@ -35,6 +35,12 @@ impl InitialModel {
             FeatureMap::Hash { .. } => {
                 bail!("{option}: the model hashes its features, and training does not")
             }
+            FeatureMap::Columns(_) => {
+                bail!(
+                    "{option}: a model of a table has a map of its own, which training would learn anew; start \
+                     from a model of numbers"
+                )
+            }
         }
         let weights = Vec::new();
         Ok(InitialModel {

@@ -2,6 +2,7 @@
 //! map makes such rows.
 
 pub mod dataset;
+pub mod exact_sum;
 pub mod generate;
 pub(crate) mod hash;
 pub mod labels;

@@ -50,15 +50,20 @@ impl Kept {
     }
 
     fn set(&mut self, x: Row<'_>, norm_sq: f64) {
-        let (sparse, indices, values): (bool, &[u32], &[f64]) = match x {
-            Row::Dense(values) => (false, &[], values),
-            Row::Sparse(indices, values) => (true, indices, values),
-        };
-        self.sparse = sparse;
+        self.sparse = !matches!(x, Row::Dense(_));
         self.indices.clear();
-        self.indices.extend_from_slice(indices);
         self.values.clear();
-        self.values.extend_from_slice(values);
+        match x {
+            Row::Dense(values) => self.values.extend_from_slice(values),
+            Row::Sparse(indices, values) => {
+                self.indices.extend_from_slice(indices);
+                self.values.extend_from_slice(values);
+            }
+            Row::Coded { .. } => x.for_each(|j, x| {
+                self.indices.push(j as u32);
+                self.values.push(x);
+            }),
+        }
         self.norm_sq = norm_sq;
     }
 }

@@ -1,8 +1,15 @@
-//! The feature rows, dense or sparse: the only place that knows which.
+//! The feature rows, dense, sparse or coded: the only place that knows which.
 //!
 //! The numbers are owned, or lent for as long as the program runs: a `Vec` or a `&'static` slice.
 
+mod coded;
+
 use std::borrow::Cow;
+
+pub(crate) use coded::cells;
+pub use coded::{Coded, CodedShape, NO_CELL};
+
+use coded::{coded_add_outer, coded_add_to, coded_dot, coded_dots};
 
 use crate::{Error, Result};
 
@@ -30,6 +37,8 @@ pub enum Rows {
     Dense(Dense),
     /// Only the entries that the data names.
     Csr(Csr),
+    /// A few numbers, and cells whose value is 1.
+    Coded(Coded),
 }
 
 /// One row.
@@ -39,6 +48,13 @@ pub enum Row<'a> {
     Dense(&'a [f64]),
     /// Column and value of the entries stored, columns increasing.
     Sparse(&'a [u32], &'a [f64]),
+    /// The first features, and the later ones that are 1.
+    Coded {
+        /// Features 0 … q − 1.
+        values: &'a [f64],
+        /// Features that are 1, increasing, with [`NO_CELL`] in between where an effect has none.
+        codes: &'a [u32],
+    },
 }
 
 impl Csr {
@@ -273,6 +289,7 @@ impl Rows {
         match self {
             Rows::Dense(dense) => dense.rows,
             Rows::Csr(csr) => csr.indptr.len() - 1,
+            Rows::Coded(coded) => coded.len(),
         }
     }
 
@@ -286,6 +303,7 @@ impl Rows {
         match self {
             Rows::Dense(dense) => dense.cols,
             Rows::Csr(csr) => csr.cols,
+            Rows::Coded(coded) => coded.shape().cols,
         }
     }
 
@@ -294,6 +312,7 @@ impl Rows {
         match self {
             Rows::Dense(dense) => dense.values.len(),
             Rows::Csr(csr) => csr.indices.len(),
+            Rows::Coded(coded) => coded.stored(),
         }
     }
 
@@ -309,6 +328,16 @@ impl Rows {
                 let span = csr.indptr[i]..csr.indptr[i + 1];
                 Row::Sparse(&csr.indices[span.clone()], &csr.values[span])
             }
+            Rows::Coded(coded) => coded.row(i),
+        }
+    }
+
+    /// The same rows, as sparse ones.
+    pub fn into_csr(self) -> Result<Csr> {
+        match self {
+            Rows::Csr(csr) => Ok(csr),
+            Rows::Dense(dense) => dense.to_csr(),
+            Rows::Coded(coded) => Ok(coded.to_csr()),
         }
     }
 
@@ -340,6 +369,7 @@ impl Rows {
                 }
                 Rows::Csr(Csr::from_checked(indptr, indices, values, csr.cols))
             }
+            Rows::Coded(coded) => Rows::Coded(coded.at(kept())),
         }
     }
 
@@ -360,8 +390,8 @@ impl Rows {
                     cols,
                 })
             }
-            Rows::Csr(csr) => {
-                let mut to = vec![None; csr.cols];
+            Rows::Csr(_) | Rows::Coded(_) => {
+                let mut to = vec![None; self.cols()];
                 for (k, &j) in columns.iter().enumerate() {
                     if let Some(to) = to.get_mut(j) {
                         *to = Some(k as u32);
@@ -390,6 +420,7 @@ impl<'a> Row<'a> {
         match self {
             Row::Dense(values) => dot(values, w),
             Row::Sparse(indices, values) => sparse_dot(indices, values, w),
+            Row::Coded { values, codes } => coded_dot(values, codes, w),
         }
     }
 
@@ -399,6 +430,7 @@ impl<'a> Row<'a> {
         match self {
             Row::Dense(values) => [dot(values, a), dot(values, b)],
             Row::Sparse(indices, values) => sparse_dots(indices, values, a, b),
+            Row::Coded { values, codes } => coded_dots(values, codes, a, b),
         }
     }
 
@@ -414,6 +446,7 @@ impl<'a> Row<'a> {
                     }
                 }
             }
+            Row::Coded { values, codes } => coded_add_to(a, values, codes, w),
         }
     }
 
@@ -427,6 +460,10 @@ impl<'a> Row<'a> {
                     .and_then(|j| indices.binary_search(&j).ok());
                 at.map_or(0.0, |at| values[at])
             }
+            Row::Coded { values, codes } => match values.get(j) {
+                Some(&x) => x,
+                None => f64::from(u8::from(cells(codes).any(|code| code == j))),
+            },
         }
     }
 
@@ -439,6 +476,10 @@ impl<'a> Row<'a> {
                 for (&j, &x) in indices.iter().zip(values) {
                     f(j as usize, x);
                 }
+            }
+            Row::Coded { values, codes } => {
+                values.iter().enumerate().for_each(|(j, &x)| f(j, x));
+                cells(codes).for_each(|j| f(j, 1.0));
             }
         }
     }
@@ -461,6 +502,7 @@ impl<'a> Row<'a> {
                     }
                 }
             }
+            Row::Coded { values, codes } => coded_add_outer(a, (values, codes), m, matrix),
         }
     }
 
@@ -469,20 +511,23 @@ impl<'a> Row<'a> {
         match self {
             Row::Dense(values) => values.len(),
             Row::Sparse(_, values) => values.len(),
+            Row::Coded { values, codes } => values.len() + cells(codes).count(),
         }
     }
 
     /// The entries stored, as (column, value), columns increasing.
     pub fn entries(self) -> impl Iterator<Item = (usize, f64)> + 'a {
-        let (indices, values): (&[u32], &[f64]) = match self {
-            Row::Dense(values) => (&[], values),
-            Row::Sparse(indices, values) => (indices, values),
+        let (indices, values, codes): (&[u32], &[f64], &[u32]) = match self {
+            Row::Dense(values) => (&[], values, &[]),
+            Row::Sparse(indices, values) => (indices, values, &[]),
+            Row::Coded { values, codes } => (&[], values, codes),
         };
         let column = move |at: usize| indices.get(at).map_or(at, |&j| j as usize);
-        values
+        let stored = values
             .iter()
             .enumerate()
-            .map(move |(at, &x)| (column(at), x))
+            .map(move |(at, &x)| (column(at), x));
+        stored.chain(cells(codes).map(|j| (j, 1.0)))
     }
 }
 

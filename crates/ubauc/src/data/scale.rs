@@ -105,9 +105,10 @@ fn of_one_length(rows: &Rows) -> bool {
 impl Scale {
     /// What suits rows of which nothing else is known: standard deviations of dense ones; sparse ones, whose rare features
     /// have small deviations and would be blown up, by their largest values, unless someone has made all rows of one length
-    /// already.
+    /// already. Rows of a table are as their map has made them.
     pub fn suited(rows: &Rows) -> Scale {
         match rows {
+            Rows::Coded(_) => Scale::None,
             Rows::Csr(_) if of_one_length(rows) => Scale::None,
             rows => Scale::suited_if_sparse(matches!(rows, Rows::Csr(_))),
         }

@@ -3,8 +3,10 @@
 //! This is what a reader makes of a CSV or Parquet file and a front end of a data frame, before a
 //! [`FeatureMap`](crate::features::FeatureMap) turns it into features.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::data::rows::{Dense, Rows};
 use crate::{Error, Result};
 
 /// The code of a missing category.
@@ -129,6 +131,46 @@ impl Table {
     /// In the order of the file.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// The columns of these names, or all if there are no names, as rows of numbers. A column that is not there, or that
+    /// is not all numbers, is refused by its name.
+    pub fn numbers(&self, names: &[String]) -> Result<Rows> {
+        let refuse = |column: &Column, found: &str| {
+            Err(Error::ColumnKind {
+                name: column.name.clone(),
+                expected: "number",
+                found: found.to_string(),
+            })
+        };
+        let by_name: HashMap<&str, &Column> = (self.columns.iter())
+            .map(|c| (c.name.as_str(), c))
+            .collect();
+        let named = |name: &String| match by_name.get(name.as_str()) {
+            Some(column) => Ok(*column),
+            None => Err(Error::Column { name: name.clone() }),
+        };
+        let columns: Vec<&Column> = match names.is_empty() {
+            true => self.columns.iter().collect(),
+            false => names.iter().map(named).collect::<Result<_>>()?,
+        };
+        let mut numbers = Vec::with_capacity(columns.len());
+        for column in columns {
+            match &column.values {
+                Values::Number(values) => match values.iter().position(|x| x.is_nan()) {
+                    None => numbers.push(values),
+                    Some(row) => {
+                        return refuse(column, &format!("no value in row {}", row + 1));
+                    }
+                },
+                Values::Category { .. } => return refuse(column, "a category"),
+                Values::Time(_) => return refuse(column, "a time"),
+            }
+        }
+        let of_row = |i: usize| numbers.iter().map(move |values| values[i]);
+        let values = (0..self.rows).flat_map(of_row).collect();
+        let rows = Dense::new(values, self.rows, numbers.len())?;
+        Ok(Rows::Dense(rows))
     }
 
     /// The column of that name.

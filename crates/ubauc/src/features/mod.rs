@@ -1,20 +1,24 @@
 //! What a model makes of a raw row before it is weighed.
 //!
-//! A raw row is what a reader or a caller has: numbers by column. A [`FeatureMap`] turns it into the features that the
-//! weights belong to. It is part of the model, so that a model alone scores raw rows; no caller applies a map by
+//! A raw row is what a reader or a caller has: numbers by column, or the values of named columns of a table. A
+//! [`FeatureMap`] turns it into the features that the weights belong to. It is part of the model, so that a model alone
+//! scores raw rows; no caller applies a map by
 //! hand. A new map is a variant here, with a file of its own.
 
+pub mod columns;
 pub mod hash;
 
 use std::borrow::Cow;
 
+pub use columns::ColumnMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
 use crate::data::rows::{Csr, Row, Rows};
+use crate::{Error, Result};
 
 /// From raw rows to features.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FeatureMap {
     /// The columns as they are.
@@ -25,6 +29,8 @@ pub enum FeatureMap {
         /// From 1 to [`hash::MAX_BITS`].
         bits: u32,
     },
+    /// The columns of a table by name, as [`columns`] describes.
+    Columns(ColumnMap),
 }
 
 /// Memory for the features of one row, used again for the next.
@@ -41,6 +47,7 @@ impl FeatureMap {
         match self {
             FeatureMap::Identity => Ok(()),
             FeatureMap::Hash { bits } => hash::check(*bits),
+            FeatureMap::Columns(map) => map.check(),
         }
     }
 
@@ -49,6 +56,7 @@ impl FeatureMap {
         match self {
             FeatureMap::Identity => None,
             FeatureMap::Hash { bits } => 1_usize.checked_shl(*bits),
+            FeatureMap::Columns(map) => Some(map.width()),
         }
     }
 
@@ -63,12 +71,17 @@ impl FeatureMap {
         match self {
             FeatureMap::Identity => Ok(row),
             FeatureMap::Hash { bits } => hash::row(row, *bits, number, buffer),
+            FeatureMap::Columns(map) => Err(needs_names(map)),
         }
     }
 
-    /// The features of all rows, to learn from them.
+    /// The features of all rows, to learn from them. A map of named columns takes a table instead:
+    /// [`ColumnMap::apply`].
     pub fn apply<'a>(&self, rows: &'a Rows) -> Result<Cow<'a, Rows>> {
         self.check()?;
+        if let FeatureMap::Columns(map) = self {
+            return Err(needs_names(map));
+        }
         let Some(width) = self.width() else {
             return Ok(Cow::Borrowed(rows));
         };
@@ -85,5 +98,13 @@ impl FeatureMap {
         }
         let csr = Csr::from_checked(indptr, indices, values, width);
         Ok(Cow::Owned(Rows::Csr(csr)))
+    }
+}
+
+/// Rows without names cannot be read by a map of named columns.
+fn needs_names(map: &ColumnMap) -> Error {
+    let first = map.columns.first().map(|column| column.name.clone());
+    Error::NoNames {
+        first: first.unwrap_or_default(),
     }
 }

@@ -9,10 +9,12 @@ mod blocks;
 mod classes;
 mod csv;
 mod decompress;
+mod encoding;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod stream;
 mod svmlight;
+pub mod table;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -26,6 +28,7 @@ use blocks::{BOM, Blocks};
 pub use classes::StreamClasses;
 use csv::Want;
 use decompress::Compression;
+pub use encoding::Encoding;
 #[cfg(feature = "parquet")]
 pub use parquet::PARQUET_THREAD;
 pub use stream::{LabelledBatch, LabelledStream, Next, StreamOptions};
@@ -67,6 +70,8 @@ pub struct ReadOptions<'a> {
     pub zero_based: bool,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
+    /// How the text is written; UTF-8, or UTF-16 with a byte order mark, if `None`.
+    pub encoding: Option<Encoding>,
     /// Progress callback, called now and then with the bytes read of the file, compressed bytes if it is compressed.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -84,6 +89,7 @@ impl Default for ReadOptions<'_> {
             no_header: false,
             zero_based: false,
             max_line: MAX_LINE,
+            encoding: None,
             progress: None,
         }
     }
@@ -116,7 +122,7 @@ pub fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
     }
     let head = read_head(&mut file).map_err(io_error)?;
     file.rewind().map_err(io_error)?;
-    if Compression::of(&head).is_some() {
+    if Compression::of(&head).is_some() || !encoding::is_utf8(&head, options.encoding) {
         return read_from(file, path, options);
     }
     refuse_no_text(&head, None, path)?;
@@ -158,10 +164,12 @@ fn text_blocks<'a>(
         reader: io::Cursor::new(head).chain(rest),
         options,
     };
-    let text = decompress::decompress(counted, compression).map_err(|source| Error::Io {
+    let io_error = |source| Error::Io {
         path: name.to_path_buf(),
         source,
-    })?;
+    };
+    let text = decompress::decompress(counted, compression).map_err(io_error)?;
+    let text = encoding::as_utf8(text, options.encoding);
     Ok(Blocks::new(text, name, compression, options.max_line))
 }
 
@@ -203,9 +211,6 @@ fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
 fn refuse_no_text(head: &[u8], outer: Option<Compression>, path: &Path) -> Result<()> {
     if head.is_empty() {
         return Err(whole(path, "the file is empty"));
-    }
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(whole(path, "is UTF-16 text; UTF-8 is expected"));
     }
     if let (Some(outer), Some(inner)) = (outer, Compression::of(head)) {
         let what = format!(

@@ -3,7 +3,7 @@
 //! With an intercept the objective does not change when a constant is taken from a feature: b and λ take it
 //! up. Features are therefore read less their mean, so that one like a year, an age or a time stamp does not
 //! drown its own variation in rounding: all features of dense rows, and of sparse rows those that every row stores.
-//! The others stay as they are: less a mean they would not be sparse.
+//! The others stay as they are: less a mean they would not be sparse. Coded rows are never centred: their map has done it.
 
 use crate::data::rows::{Row, Rows, dot};
 
@@ -11,6 +11,9 @@ use crate::data::rows::{Row, Rows, dot};
 /// sparse rows those that at least half of the rows store, so that at most twice as many entries are stored. None where
 /// nothing is centred.
 pub(super) fn means(rows: &Rows, weights: Option<&[f64]>) -> Option<Vec<f64>> {
+    if matches!(rows, Rows::Coded(_)) {
+        return None; // the map has centred the numbers, and cells are sparse
+    }
     let (n, d) = (rows.len(), rows.cols());
     let (mut sums, mut stored, mut total) = (vec![0.0; d], vec![0_usize; d], 0.0);
     for i in 0..n {
@@ -98,12 +101,21 @@ impl<'a> CentredRow<'a> {
         match self.row {
             Row::Dense(_) => with(Row::Dense(&values)),
             Row::Sparse(columns, _) => with(Row::Sparse(columns, &values)),
+            Row::Coded { .. } => with(self.row), // never shifted
         }
+    }
+
+    /// x − m of the values of a dense row.
+    pub(super) fn centre(self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let shift = self.shift.unwrap_or_default();
+        let less = move |(j, x): (usize, &f64)| x - shift.get(j).copied().unwrap_or(0.0);
+        values.iter().enumerate().map(less)
     }
 
     /// The entries of x − m.
     pub(super) fn entries(self) -> impl Iterator<Item = (usize, f64)> + 'a {
         let shift = self.shift.unwrap_or_default();
+        // The shift is 0 for every feature of coded rows.
         let less = move |(j, x): (usize, f64)| (j, x - shift.get(j).copied().unwrap_or(0.0));
         self.row.entries().map(less)
     }
@@ -119,6 +131,7 @@ fn dot_shifted(row: Row<'_>, m: &[f64], w: &[f64]) -> f64 {
             let term = |(&j, x): (&u32, &f64)| (x - m[j as usize]) * w[j as usize];
             entries.map(term).sum()
         }
+        Row::Coded { .. } => row.dot(w), // never shifted
     }
 }
 
@@ -135,6 +148,7 @@ fn add_shifted(row: Row<'_>, m: &[f64], a: f64, w: &mut [f64]) {
                 w[j as usize] += a * (x - m[j as usize]);
             }
         }
+        Row::Coded { .. } => row.add_to(a, w), // never shifted
     }
 }
 

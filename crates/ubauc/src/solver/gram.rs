@@ -1,7 +1,7 @@
 //! Σ a·xxᵀ over rows, the lower triangle.
 
 use super::centred::CentredRow;
-use crate::data::rows::{Row, add_to};
+use crate::data::rows::{Row, add_to, cells};
 
 /// A ← A + a·xxᵀ, lower triangle, row-major.
 pub(super) fn rank_one(a: f64, x: &[f64], matrix: &mut [f64]) {
@@ -37,7 +37,8 @@ impl Gram {
             return;
         }
         match row.row {
-            Row::Dense(_) => self.add_dense(a, row.entries().map(|(_, x)| x)),
+            Row::Dense(values) => self.add_dense(a, row.centre(values)),
+            Row::Coded { values, codes } => self.add_coded(a, values, codes),
             Row::Sparse(..) => row.with_values(|row| {
                 if let Row::Sparse(indices, values) = row {
                     self.add_sparse(a, indices, values);
@@ -64,6 +65,19 @@ impl Gram {
             for (&k, &y) in indices[..=at].iter().zip(&values[..=at]) {
                 row[k as usize] += ax * y;
             }
+        }
+    }
+
+    /// A row of a table, which is never centred.
+    fn add_coded(&mut self, a: f64, values: &[f64], codes: &[u32]) {
+        let (d, q) = (self.d, values.len());
+        for (j, &x) in values.iter().enumerate() {
+            add_to(a * x, &values[..=j], &mut self.matrix[j * d..=j * d + j]);
+        }
+        for (at, j) in cells(codes).enumerate() {
+            let row = &mut self.matrix[j * d..=j * d + j];
+            add_to(a, values, &mut row[..q]);
+            cells(codes).take(at + 1).for_each(|k| row[k] += a);
         }
     }
 

@@ -138,7 +138,11 @@ pub(super) fn copied<'a>(
             (0..n).for_each(|k| values.extend(row(k).entries().map(one)));
             Rows::Dense(Dense::new(values, n, d)?)
         }
-        Rows::Csr(_) => {
+        Rows::Coded(coded) if transform.divisors.is_none() && transform.shift.is_none() => {
+            let places = (0..n).map(|k| place.map_or(k, |place| place[k] as usize));
+            Rows::Coded(coded.at(places))
+        }
+        Rows::Csr(_) | Rows::Coded(_) => {
             let shifted: Vec<usize> = match transform.shift {
                 Some(shift) => (0..d).filter(|&j| shift[j] != 0.0).collect(),
                 None => Vec::new(),

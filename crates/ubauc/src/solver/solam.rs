@@ -145,6 +145,7 @@ impl Solam {
     fn step(&mut self, k: f64, score: f64, x: Row<'_>) {
         let norm_sq: f64 = match x {
             Row::Dense(values) | Row::Sparse(_, values) => values.iter().map(|x| x * x).sum(),
+            Row::Coded { .. } => x.entries().map(|(_, x)| x * x).sum(),
         };
         let weights = &mut self.weights;
         let delta = weights.delta(k);

@@ -18,7 +18,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::rows::Row;
+use crate::data::rows::{Row, cells};
 
 /// a stays within 1/FOLD and FOLD.
 const FOLD: f64 = 1024.0;
@@ -78,6 +78,10 @@ impl Weights {
         match x {
             Row::Dense(values) => dense_dot(values, &self.pairs),
             Row::Sparse(indices, values) => sparse_dot(indices, values, &self.pairs),
+            Row::Coded { values, codes } => {
+                let of_codes: f64 = cells(codes).map(|j| self.pairs[j][0]).sum();
+                dense_dot(values, &self.pairs) + of_codes
+            }
         }
     }
 
@@ -127,6 +131,10 @@ impl Weights {
                     pair[1] += carried * x;
                 }
             }
+            Row::Coded { .. } => x.for_each(|j, x| {
+                pairs[j][0] += delta * x;
+                pairs[j][1] += carried * x;
+            }),
             Row::Sparse(indices, values) if carried == 0.0 => {
                 for (&j, &x) in indices.iter().zip(values) {
                     pairs[j as usize][0] += delta * x;

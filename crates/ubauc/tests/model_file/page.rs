@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use ubauc::calibrate::Calibration;
+use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
+use ubauc::features::columns::{Cells, ColumnMap, Effect};
 use ubauc::model::{Model, Partition};
 use ubauc::model_file::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
 
@@ -44,14 +46,67 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
     serde_json::from_str(&saved.to_json().unwrap()).unwrap()
 }
 
-/// The names of all fields, those of an object behind its own and a point. Parameters are the algorithm's.
+/// The names of all fields, those of an object behind its own and a point, those of the objects of a list behind `[]`.
+/// Parameters are the algorithm's.
 fn names_of(file: &Value, names: &mut BTreeSet<String>) {
-    for (name, value) in file.as_object().unwrap() {
-        names.insert(name.clone());
-        if let (Some(inner), false) = (value.as_object(), name == "parameters") {
-            names.extend(inner.keys().map(|key| format!("{name}.{key}")));
+    add_names("", file, names);
+}
+
+fn add_names(place: &str, value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let name = match place {
+                    "" => name.clone(),
+                    place => format!("{place}.{name}"),
+                };
+                if name != "parameters" {
+                    add_names(&name, value, names);
+                }
+                names.insert(name);
+            }
         }
+        Value::Array(values) => {
+            let place = format!("{place}[]");
+            values
+                .iter()
+                .for_each(|value| add_names(&place, value, names));
+        }
+        _ => {}
     }
+}
+
+/// A map with every field.
+fn columns() -> ColumnMap {
+    let texts: Vec<String> = "a,a,a,b".split(',').map(str::to_string).collect();
+    let codes = vec![0, 0, 0, 1, MISSING, 0];
+    let levels = vec![texts[0].clone(), texts[3].clone()].into();
+    let numbers = vec![1.0, 2.0, 3.0, 4.0, f64::NAN, 6.0];
+    let column = |name: &str, values| Column {
+        name: name.to_string(),
+        values,
+    };
+    let columns = vec![
+        column("age", Values::Number(numbers.clone())),
+        column("work", Values::Category { codes, levels }),
+        column(
+            "at",
+            Values::Time(numbers.iter().map(|x| x * 9000.0).collect()),
+        ),
+        column("same", Values::Number(vec![1.0; 6])),
+    ];
+    let table = Table::new(columns, 6).unwrap();
+    let mut map = ColumnMap::learn(&table, None).unwrap();
+    let bins = Cells::Bins {
+        cuts: vec![2.5],
+        missing: Some(2),
+    };
+    map.effects.push(Effect::Pair {
+        columns: [0, 3],
+        cells: [bins, Cells::Missing],
+        kept: vec![[0, 0]],
+    });
+    map
 }
 
 #[test]
@@ -59,12 +114,44 @@ fn the_tables_name_the_fields_that_there_are() {
     let mut expected = BTreeSet::new();
     names_of(&full(FeatureMap::Identity, vec![1.0; 8]), &mut expected);
     names_of(&full(FeatureMap::Hash { bits: 3 }, vec![]), &mut expected);
+    names_of(&full(FeatureMap::Columns(columns()), vec![]), &mut expected);
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
     let found: BTreeSet<String> = rows
         .filter_map(|row| Some(row.split_once('`')?.0.to_string()))
         .collect();
     assert_eq!(found, expected);
     assert!(PAGE.contains(FORMAT) && PAGE.contains(&format!("`{VERSION}`")));
+}
+
+#[test]
+fn a_map_of_columns_is_read_back_and_damage_is_found() {
+    let features = FeatureMap::Columns(columns());
+    let width = columns().width();
+    let model = Model {
+        features,
+        weights: (0..width).map(|j| (j as f64).sin()).collect(),
+        ..Model::default()
+    };
+    let saved = SavedModel::new(model, "ba-ubauc", Parameters::new(), Certificate::default());
+    let saved = saved.unwrap();
+    let text = saved.to_json().unwrap();
+    assert_eq!(SavedModel::from_json(&text).unwrap(), saved);
+    for (from, to) in [("\"age\"", "\"aged\""), ("2.5", "2.25"), ("[[0,0]]", "[]")] {
+        assert!(text.contains(from), "{from}: {text}");
+        assert!(SavedModel::from_json(&text.replace(from, to)).is_err());
+    }
+    // A map that is none is refused though the checksum be right.
+    for k in 0..2 {
+        let mut broken = saved.clone();
+        let FeatureMap::Columns(map) = &mut broken.model.features else {
+            panic!("columns")
+        };
+        match k {
+            0 => map.effects.rotate_left(1),
+            _ => map.columns.truncate(2),
+        }
+        assert!(broken.to_json().is_err());
+    }
 }
 
 #[test]

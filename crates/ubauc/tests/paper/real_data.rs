@@ -1,7 +1,6 @@
 //! Real data, from the directory `$UBAUC_DATA` (`a9a/train.svm.zst`, …). Without it these tests say so and pass.
 
 use ubauc::data::labels::Class;
-use ubauc::data::rows::Row as Features;
 use ubauc::read::ReadOptions;
 
 use crate::read::real_data;
@@ -21,13 +20,7 @@ pub(crate) fn read(test: &str, name: &str) -> Option<Vec<Row>> {
         let Class::Number(label) = classes[codes[i] as usize] else {
             panic!("svmlight labels are numbers");
         };
-        let entries = match examples.rows.row(i) {
-            Features::Dense(values) => values.iter().copied().enumerate().collect(),
-            Features::Sparse(indices, values) => {
-                let indices = indices.iter().map(|&j| j as usize);
-                indices.zip(values.iter().copied()).collect()
-            }
-        };
+        let entries = examples.rows.row(i).entries().collect();
         Row { label, entries }
     };
     Some((0..codes.len()).map(row).collect())

@@ -5,6 +5,7 @@ mod csv;
 mod parquet;
 mod real;
 mod svmlight;
+mod tables;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

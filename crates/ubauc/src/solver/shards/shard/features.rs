@@ -13,7 +13,9 @@ impl Shard {
         let len = self.span.len();
         let (stored, sparse) = match rows {
             Rows::Dense(_) => (len * rows.cols(), 0),
-            Rows::Csr(_) => (self.span.clone().map(|i| rows.row(i).stored()).sum(), len),
+            Rows::Csr(_) | Rows::Coded(_) => {
+                (self.span.clone().map(|i| rows.row(i).stored()).sum(), len)
+            }
         };
         let [len, stored, sparse] = [len, stored, sparse].map(|n: usize| n as f64);
         [pos, neg, len, weighted, stored, sparse, one]
@@ -21,6 +23,9 @@ impl Shard {
 
     pub(super) fn stored(&self, rows: &Rows, out: &mut Vec<f64>) {
         let counts = zeros(out, self.cols);
+        if matches!(rows, Rows::Coded(_)) {
+            return; // nothing of them is centred
+        }
         let mut full: Vec<usize> = match self.span.clone().next() {
             Some(first) => rows.row(first).entries().map(|(j, _)| j).collect(),
             None => Vec::new(),
@@ -170,6 +175,11 @@ impl Shard {
                 Row::Sparse(columns, values) => {
                     out.push(values.len() as f64);
                     out.extend(columns.iter().map(|&j| f64::from(j)));
+                    out.extend(row.entries().map(|(_, x)| x));
+                }
+                Row::Coded { .. } => {
+                    out.push(row.row.stored() as f64);
+                    out.extend(row.entries().map(|(j, _)| j as f64));
                     out.extend(row.entries().map(|(_, x)| x));
                 }
             }

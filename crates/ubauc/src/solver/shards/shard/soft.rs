@@ -173,7 +173,7 @@ impl Shard {
             part.add_to(h, &mut sums.of_curvature);
             match row.row {
                 Row::Dense(_) => sums.gram.add_dense(v, values.iter().copied()),
-                Row::Sparse(..) => sums.gram.add_sparse(v, &indices, &values),
+                Row::Sparse(..) | Row::Coded { .. } => sums.gram.add_sparse(v, &indices, &values),
             }
         }
     }

@@ -1,0 +1,306 @@
+//! From a table to coded rows, or straight to scores.
+//!
+//! Effect after effect is read down its columns, in pieces of rows; a score is summed in the order of the features, so
+//! that it has the bits of the coded row's, whole or in parts, for any number of threads and any order of the columns.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::bind::Bound;
+use super::time::DAY;
+use super::{Cells, ColumnKind, ColumnMap, Effect};
+use crate::Result;
+use crate::data::rows::{Coded, CodedShape, NO_CELL, Rows};
+use crate::data::table::{MISSING, Table};
+
+/// Rows of one task.
+const TASK_ROWS: usize = 4096;
+/// No standardised number is larger: a product with it stays a number.
+const LARGEST: f64 = 1e100;
+/// Pairs of cells up to this number are looked up in an array, more by hashing.
+const MOST_PAIRS: usize = 1 << 20;
+
+/// From a row to its cell of one column.
+enum Reader<'a> {
+    Numbers {
+        values: &'a [f64],
+        cells: &'a Cells,
+        /// Of a time whose bins are of days.
+        unit: f64,
+    },
+    Codes {
+        codes: &'a [u32],
+        cell_of_code: Vec<u32>,
+        missing: u32,
+    },
+}
+
+impl<'a> Reader<'a> {
+    fn new(bound: &'a Bound<'_>, kind: ColumnKind, cells: &'a Cells) -> Reader<'a> {
+        match bound {
+            Bound::Numbers(values) => Reader::Numbers {
+                values,
+                cells,
+                unit: match (kind, cells) {
+                    (ColumnKind::Time, Cells::Bins { .. }) => DAY,
+                    _ => 1.0,
+                },
+            },
+            Bound::Levels {
+                codes,
+                level_of_code,
+            } => Reader::Codes {
+                codes,
+                cell_of_code: level_of_code.iter().map(|l| cells.of_level(*l)).collect(),
+                missing: cells.of_missing(),
+            },
+        }
+    }
+
+    #[inline]
+    fn cell(&self, i: usize) -> u32 {
+        match self {
+            Reader::Numbers {
+                values,
+                cells,
+                unit,
+            } => cells.of_number(values[i] / unit),
+            Reader::Codes {
+                codes,
+                cell_of_code,
+                missing,
+            } => match codes[i] {
+                MISSING => *missing,
+                code => cell_of_code[code as usize],
+            },
+        }
+    }
+}
+
+/// From a pair of cells to its position among those that are kept.
+enum Kept {
+    Array { width: usize, position: Vec<u32> },
+    Hashed(HashMap<[u32; 2], u32>),
+}
+
+impl Kept {
+    fn new(cells: &[Cells; 2], kept: &[[u32; 2]]) -> Kept {
+        let [a, width] = cells.each_ref().map(Cells::len);
+        let places = kept.iter().zip(0..);
+        match a.checked_mul(width).filter(|pairs| *pairs <= MOST_PAIRS) {
+            Some(pairs) => {
+                let mut position = vec![NO_CELL; pairs];
+                places.for_each(|([i, j], at)| position[*i as usize * width + *j as usize] = at);
+                Kept::Array { width, position }
+            }
+            None => Kept::Hashed(places.map(|(pair, at)| (*pair, at)).collect()),
+        }
+    }
+
+    #[inline]
+    fn position(&self, pair: [u32; 2]) -> u32 {
+        if pair.contains(&NO_CELL) {
+            return NO_CELL;
+        }
+        match self {
+            Kept::Array { width, position } => {
+                position[pair[0] as usize * width + pair[1] as usize]
+            }
+            Kept::Hashed(position) => position.get(&pair).copied().unwrap_or(NO_CELL),
+        }
+    }
+}
+
+/// An effect with the columns of a table.
+enum Term<'a> {
+    Linear {
+        values: &'a [f64],
+        mean: f64,
+        deviation: f64,
+        unit: f64,
+    },
+    Cells(Reader<'a>),
+    Pair([Reader<'a>; 2], Kept),
+}
+
+impl Term<'_> {
+    /// The features of a row that are cells start at `start`: the one that is 1, or [`NO_CELL`].
+    #[inline]
+    fn code(&self, i: usize, start: u32) -> u32 {
+        let cell = match self {
+            Term::Linear { .. } => NO_CELL,
+            Term::Cells(reader) => reader.cell(i),
+            Term::Pair([a, b], kept) => kept.position([a.cell(i), b.cell(i)]),
+        };
+        if cell == NO_CELL {
+            NO_CELL
+        } else {
+            start + cell
+        }
+    }
+}
+
+/// (x − mean)/deviation, 0 where x is missing.
+#[inline]
+fn standardised(x: f64, mean: f64, deviation: f64) -> f64 {
+    if x.is_nan() {
+        return 0.0;
+    }
+    let from_mean = x - mean;
+    let z = match from_mean.is_finite() {
+        true => from_mean / deviation,
+        false => x / deviation - mean / deviation,
+    };
+    z.clamp(-LARGEST, LARGEST)
+}
+
+/// The effects of a map with the columns of a table.
+struct Terms<'a> {
+    /// Each with the number of its first feature.
+    terms: Vec<(Term<'a>, usize)>,
+}
+
+impl ColumnMap {
+    fn terms<'a>(&'a self, bound: &'a [Option<Bound<'a>>]) -> Terms<'a> {
+        let of = |column: usize| {
+            let bound = bound[column].as_ref();
+            bound.expect("every column of an effect is bound")
+        };
+        let reader = |column: usize, cells: &'a Cells| {
+            Reader::new(of(column), self.columns[column].kind, cells)
+        };
+        let term = |effect: &'a Effect| match effect {
+            Effect::Linear {
+                column,
+                mean,
+                deviation,
+            } => Term::Linear {
+                values: match of(*column) {
+                    Bound::Numbers(values) => values,
+                    Bound::Levels { .. } => &[], // refused by `check`
+                },
+                mean: *mean,
+                deviation: *deviation,
+                unit: match self.columns[*column].kind {
+                    ColumnKind::Time => DAY,
+                    _ => 1.0,
+                },
+            },
+            Effect::Cells { column, cells } => Term::Cells(reader(*column, cells)),
+            Effect::Pair {
+                columns,
+                cells,
+                kept,
+            } => {
+                let sides = [0, 1].map(|side| reader(columns[side], &cells[side]));
+                Term::Pair(sides, Kept::new(cells, kept))
+            }
+        };
+        Terms {
+            terms: self.effects.iter().map(term).zip(self.starts()).collect(),
+        }
+    }
+
+    /// The features of every row, to learn from them. Columns are found by name; those that no effect reads may be absent.
+    pub fn apply(&self, table: &Table) -> Result<Rows> {
+        self.check()?;
+        let bound = self.bind(table)?;
+        let terms = self.terms(&bound);
+        let numbers = self
+            .effects
+            .iter()
+            .filter(|effect| effect.is_linear())
+            .count();
+        let shape = CodedShape {
+            rows: table.len(),
+            numbers,
+            codes: self.effects.len() - numbers,
+            cols: self.width(),
+        };
+        let mut values = vec![0.0; shape.rows * numbers];
+        let mut codes = vec![NO_CELL; shape.rows * shape.codes];
+        // A chunk of no rows would have no length.
+        let of_task = |each: usize| (TASK_ROWS * each).max(1);
+        let (linear, cells) = terms.terms.split_at(numbers);
+        values
+            .par_chunks_mut(of_task(numbers))
+            .enumerate()
+            .for_each(|(task, out)| fill_numbers(linear, task * TASK_ROWS, out));
+        codes
+            .par_chunks_mut(of_task(shape.codes))
+            .enumerate()
+            .for_each(|(task, out)| fill_codes(cells, task * TASK_ROWS, out));
+        Ok(Rows::Coded(Coded::from_checked(values, codes, shape)))
+    }
+
+    /// w·φ(x) + b of every row of a table. The map must have been checked.
+    pub(crate) fn scores(&self, table: &Table, weights: &[f64], b: f64) -> Result<Vec<f64>> {
+        let bound = self.bind(table)?;
+        let terms = self.terms(&bound);
+        let mut scores = vec![0.0; table.len()];
+        let tasks = scores.par_chunks_mut(TASK_ROWS).enumerate();
+        tasks.for_each(|(task, out)| {
+            for (term, start) in &terms.terms {
+                add_scores(
+                    term,
+                    &weights[(*start).min(weights.len())..],
+                    task * TASK_ROWS,
+                    out,
+                );
+            }
+            out.iter_mut().for_each(|score| *score += b);
+        });
+        Ok(scores)
+    }
+}
+
+/// Row by row the numbers of the rows from `first` on.
+fn fill_numbers(terms: &[(Term<'_>, usize)], first: usize, out: &mut [f64]) {
+    for (k, (term, _)) in terms.iter().enumerate() {
+        if let Term::Linear {
+            values,
+            mean,
+            deviation,
+            unit,
+        } = term
+        {
+            let rows = out.chunks_exact_mut(terms.len());
+            for (row, x) in rows.zip(&values[first..]) {
+                row[k] = standardised(x / unit, *mean, *deviation);
+            }
+        }
+    }
+}
+
+fn fill_codes(terms: &[(Term<'_>, usize)], first: usize, out: &mut [u32]) {
+    for (k, (term, start)) in terms.iter().enumerate() {
+        let rows = out.chunks_exact_mut(terms.len());
+        for (i, row) in (first..).zip(rows) {
+            row[k] = term.code(i, *start as u32);
+        }
+    }
+}
+
+/// What a term adds to the scores of the rows from `first` on; the weights begin with the term's.
+fn add_scores(term: &Term<'_>, weights: &[f64], first: usize, out: &mut [f64]) {
+    match term {
+        Term::Linear {
+            values,
+            mean,
+            deviation,
+            unit,
+        } => {
+            let w = weights.first().copied().unwrap_or(0.0);
+            for (score, x) in out.iter_mut().zip(&values[first..]) {
+                *score += w * standardised(x / unit, *mean, *deviation);
+            }
+        }
+        Term::Cells(_) | Term::Pair(..) => {
+            for (i, score) in (first..).zip(out) {
+                let code = term.code(i, 0) as usize;
+                *score += weights.get(code).copied().unwrap_or(0.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! A table batch by batch, in memory that does not grow with the file.
+//!
+//! The kinds of the columns are given, as a model knows them, and found by name whatever their
+//! order in the file. A text where a number or a time is expected counts as missing and is
+//! counted; a category may have levels that nobody has seen before. From a pipe a batch is the
+//! lines that have come, so that nobody waits for a full block.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::super::batches::first_bytes;
+use super::super::decompress::Compression;
+use super::super::{
+    Format, Wrong, format_of, parquet_stream, read_head, shown, text_blocks, whole,
+};
+use super::TableOptions;
+use super::header;
+use super::join::{self, Decided};
+use super::missing::Missing;
+use super::number::Decimal;
+use super::piece::{OnText, Piece, Want};
+use super::record::{Layout, OnError, Parsed, parse_block};
+use super::time::DateOrder;
+use crate::data::table::{Column, Table, Values};
+use crate::{Error, Result};
+
+/// A column that is known before the file is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenColumn {
+    /// As in the header, columns without a name or with another's name as [`super::read_table`]
+    /// calls them.
+    pub name: String,
+    /// What it holds.
+    pub kind: GivenKind,
+}
+
+/// What a known column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GivenKind {
+    /// Numbers.
+    Number {
+        /// What `1.234` means where a decimal comma would be possible.
+        decimal_comma: bool,
+    },
+    /// Texts.
+    Category,
+    /// Dates or times.
+    Time {
+        /// What `01/02/2013` means.
+        order: DateOrder,
+    },
+}
+
+/// Which columns to read, and how.
+#[derive(Clone)]
+pub struct TableBatches<'a> {
+    /// The columns of every batch, in this order. All must be in the file.
+    pub columns: Vec<GivenColumn>,
+    /// As for whole files; the kinds of columns and those left out are not asked for.
+    pub read: TableOptions<'a>,
+    /// The column of labels may be missing in the file, or its value in a row.
+    pub optional_label: bool,
+    /// A notice of columns that are neither given nor the label nor ignored.
+    pub notice_others: bool,
+    /// What is done about a line that is wrong.
+    pub on_error: OnError,
+}
+
+/// Some rows of a file, in its order.
+#[derive(Debug, Clone)]
+pub struct TableBatch {
+    /// The columns asked for. Categories have the levels of these rows.
+    pub table: Table,
+    /// Categories: the labels, if they are asked for and there.
+    pub labels: Option<Values>,
+    /// For each column, texts that were taken as missing.
+    pub unreadable: Vec<usize>,
+    /// Lines left out between these rows.
+    pub n_skipped: usize,
+    /// The first few of them.
+    pub skipped: Vec<Skipped>,
+    /// What a user should know about the file; batches repeat it.
+    pub notices: Arc<[String]>,
+}
+
+/// A line that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// From 1.
+    pub line: u64,
+    /// The field, from 1.
+    pub column: u64,
+    /// What was expected and what came.
+    pub what: String,
+}
+
+impl From<Wrong> for Skipped {
+    fn from(Wrong { line, column, what }: Wrong) -> Skipped {
+        Skipped { line, column, what }
+    }
+}
+
+/// Hands every batch of a file to `each`, on all threads, and what that makes of it to `take`, in
+/// the order of the file; rows before a line that ends the reading are not lost. `-` is standard
+/// input.
+pub fn table_batches<T: Send, E: From<Error>>(
+    path: &Path,
+    options: &TableBatches<'_>,
+    each: impl Fn(TableBatch) -> T + Sync,
+    take: impl FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    if path == Path::new("-") {
+        return table_batches_from(io::stdin(), Path::new("<stdin>"), options, each, take);
+    }
+    let io_error = |source| Error::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let mut file = File::open(path).map_err(io_error)?;
+    let metadata = file.metadata().map_err(io_error)?;
+    if metadata.is_dir() {
+        return Err(whole(path, "is a directory, not a file").into());
+    }
+    if metadata.is_file() {
+        let head = read_head(&mut file).map_err(io_error)?;
+        file.rewind().map_err(io_error)?;
+        let is_plain = Compression::of(&head).is_none();
+        if is_plain && format_of(path, &head, &options.read.read_options()) == Format::Parquet {
+            return super::parquet_batches(file, path, options, each, take);
+        }
+    }
+    table_batches_from(file, path, options, each, take)
+}
+
+/// The same from whatever bytes come; `name` stands in errors where a file name would.
+pub fn table_batches_from<T: Send, E: From<Error>>(
+    mut reader: impl Read + Send,
+    name: &Path,
+    options: &TableBatches<'_>,
+    each: impl Fn(TableBatch) -> T + Sync,
+    mut take: impl FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let head = first_bytes(&mut reader).map_err(|source| Error::Io {
+        path: name.to_path_buf(),
+        source,
+    })?;
+    let read = options.read.read_options();
+    let mut blocks = text_blocks(head, reader, name, &read)?.live();
+    match format_of(name, blocks.checked_head()?, &read) {
+        Format::Csv => {}
+        Format::Svmlight => return Err(whole(name, "is svmlight text; a table is expected").into()),
+        Format::Parquet => return Err(parquet_stream(name).into()),
+    }
+    let (header, mut records, first) = header::open(blocks, name, &options.read)?;
+    let places = Places::find(&header.names, name, options)?;
+    let missing = Missing::new(options.read.missing.as_deref());
+    let layout = Layout {
+        delimiter: header.delimiter,
+        missing: &missing,
+        names: &header.names,
+    };
+    let wants = places.wants(header.names.len(), header.delimiter, options);
+    let notices: Arc<[String]> = [header.notices.clone(), places.notices.clone()]
+        .concat()
+        .into();
+    let mut any = false;
+    let mut next = Some(first);
+    while let Some(block) = next {
+        let pieces = records.divide(block);
+        let parsed: Vec<Result<(Option<T>, Option<Wrong>)>> = pieces
+            .par_iter()
+            .map(|block| {
+                let mut parsed = parse_block(block, &wants, &layout, options.on_error);
+                let stopped = parsed.stopped.take();
+                let is_empty = parsed.rows == 0 && parsed.n_skipped == 0;
+                let batch = (!is_empty).then(|| places.batch(parsed, options, &notices));
+                Ok((batch.transpose()?.map(&each), stopped))
+            })
+            .collect();
+        for made in parsed {
+            let (made, stopped) = made?;
+            if let Some(made) = made {
+                any = true;
+                take(made)?;
+            }
+            if let Some(wrong) = stopped {
+                return Err(wrong.at(name).into());
+            }
+        }
+        next = records.next_block()?;
+    }
+    if any {
+        Ok(())
+    } else {
+        Err(whole(name, "no rows in the file").into())
+    }
+}
+
+/// Where the columns are in the file.
+pub(super) struct Places {
+    /// Of each given column.
+    pub(super) columns: Vec<usize>,
+    pub(super) label: Option<usize>,
+    pub(super) notices: Vec<String>,
+}
+
+impl Places {
+    pub(super) fn find(
+        names: &[String],
+        path: &Path,
+        options: &TableBatches<'_>,
+    ) -> Result<Places> {
+        let by_name: std::collections::HashMap<&str, usize> = names
+            .iter()
+            .enumerate()
+            .map(|(j, name)| (name.as_str(), j))
+            .collect();
+        let no_header = options.read.no_header;
+        let place = |name: &str, what: &str| {
+            let found = by_name.get(name).copied();
+            found.ok_or_else(|| super::no_column(name, what, names, no_header, path))
+        };
+        let columns = options
+            .columns
+            .iter()
+            .map(|column| place(&column.name, "feature"))
+            .collect::<Result<Vec<usize>>>()?;
+        let label = match &options.read.label {
+            None => None,
+            Some(name) if options.optional_label => by_name.get(name.as_str()).copied(),
+            Some(name) => Some(place(name, "label")?),
+        };
+        let mut used = vec![false; names.len()];
+        for &at in columns.iter().chain(&label) {
+            used[at] = true;
+        }
+        let mut others = (0..names.len())
+            .filter(|&j| !used[j] && !options.read.ignore.contains(&names[j]))
+            .map(|j| shown(names[j].as_bytes()));
+        let mut notices = Vec::new();
+        if options.notice_others {
+            let mut listed: Vec<String> = others.by_ref().take(12).collect();
+            if others.next().is_some() {
+                listed.push("…".to_string());
+            }
+            if !listed.is_empty() {
+                notices.push(format!("columns not used: {}", listed.join(", ")));
+            }
+        }
+        Ok(Places {
+            columns,
+            label,
+            notices,
+        })
+    }
+
+    fn wants(&self, width: usize, delimiter: u8, options: &TableBatches<'_>) -> Vec<Want> {
+        let mut wants = vec![Want::Skip; width];
+        for (column, &at) in options.columns.iter().zip(&self.columns) {
+            wants[at] = match column.kind {
+                GivenKind::Category => Want::Category,
+                GivenKind::Time { order } => Want::Time(Some(order), OnText::Missing),
+                GivenKind::Number { decimal_comma } => {
+                    let decimal = match (decimal_comma, delimiter) {
+                        (true, _) => Decimal::Comma,
+                        (false, b',') => Decimal::Point,
+                        (false, _) => Decimal::Open,
+                    };
+                    Want::Number(decimal, OnText::Missing)
+                }
+            };
+        }
+        if let Some(at) = self.label {
+            wants[at] = if options.optional_label {
+                Want::Category
+            } else {
+                Want::Label
+            };
+        }
+        wants
+    }
+
+    fn batch(
+        &self,
+        parsed: Parsed,
+        options: &TableBatches<'_>,
+        notices: &Arc<[String]>,
+    ) -> Result<TableBatch> {
+        let rows = parsed.rows;
+        let mut pieces: Vec<Option<Piece>> = parsed.pieces.into_iter().map(Some).collect();
+        let mut values = |at: usize, decided: Decided| {
+            let piece: Vec<Piece> = pieces[at].take().into_iter().collect();
+            let unreadable = piece.iter().map(|piece| piece.unreadable).sum();
+            (join::values(piece, decided).0, unreadable)
+        };
+        let labels = self.label.map(|at| values(at, Decided::Category).0);
+        let (mut columns, mut unreadable) = (Vec::new(), Vec::new());
+        for (column, &at) in options.columns.iter().zip(&self.columns) {
+            let (values, texts) = values(at, column.kind.decided());
+            unreadable.push(texts);
+            let name = column.name.clone();
+            columns.push(Column { name, values });
+        }
+        Ok(TableBatch {
+            table: Table::new(columns, rows)?,
+            labels,
+            unreadable,
+            n_skipped: parsed.n_skipped,
+            skipped: parsed.skipped.into_iter().map(Skipped::from).collect(),
+            notices: Arc::clone(notices),
+        })
+    }
+}
+
+impl GivenKind {
+    fn decided(self) -> Decided {
+        match self {
+            GivenKind::Category => Decided::Category,
+            GivenKind::Time { order } => Decided::Time(order),
+            GivenKind::Number { .. } => Decided::Number {
+                decimal: Decimal::Point,
+                unsure: false,
+                infinite: false,
+            },
+        }
+    }
+}

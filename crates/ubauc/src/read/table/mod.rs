@@ -1,0 +1,180 @@
+//! Tables as people have them: numbers, categories, dates and gaps, in CSV or Parquet.
+//!
+//! What a column holds is found out from all its values, never from a sample:
+//!
+//! | kind | every value that is there … |
+//! |---|---|
+//! | number | is a number; with a decimal comma where the separator is not a comma |
+//! | time | is a date, perhaps with a time of day |
+//! | category | otherwise, and where numbers have zeros in front (`007`) |
+//!
+//! Blocks of the file are parsed side by side, each with a guess of its own, and the guesses are
+//! joined; a block that guessed otherwise than all blocks together is parsed once more. So the
+//! text stays in memory until the kinds are known. [`table_batches`] needs no guess, since a model
+//! knows the kinds: its memory does not grow with the file.
+
+mod batches;
+mod blocks;
+mod csv;
+mod header;
+mod join;
+mod levels;
+mod missing;
+mod number;
+mod piece;
+mod record;
+mod report;
+mod time;
+
+use std::fs::File;
+use std::path::Path;
+
+use super::{Format, MAX_LINE, ReadOptions, shown, shown_up_to, whole};
+use crate::data::dataset::Examples;
+use crate::data::labels::{self, Labels};
+use crate::data::table::Table;
+use crate::{Error, Result};
+pub use batches::{
+    GivenColumn, GivenKind, Skipped, TableBatch, TableBatches, table_batches, table_batches_from,
+};
+pub use csv::{read_data, read_table, read_table_from};
+pub use missing::MISSING_TOKENS;
+pub use record::OnError;
+pub use report::{ColumnKind, ColumnReport};
+pub use time::DateOrder;
+
+pub use super::encoding::Encoding;
+
+/// Some columns of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnChoice {
+    /// Those of these names.
+    Names(Vec<String>),
+    /// Every one.
+    All,
+}
+
+impl Default for ColumnChoice {
+    fn default() -> Self {
+        ColumnChoice::Names(Vec::new())
+    }
+}
+
+/// What to read of a table, and how.
+#[derive(Clone)]
+pub struct TableOptions<'a> {
+    /// By file name and content if `None`.
+    pub format: Option<Format>,
+    /// The column that holds the labels; `None` if there is none.
+    pub label: Option<String>,
+    /// Columns of numbers, whatever they look like: a text in one of them is an error.
+    pub numeric: Vec<String>,
+    /// Columns of categories, whatever they look like.
+    pub categorical: ColumnChoice,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Texts that stand for a missing value, exactly; [`MISSING_TOKENS`] if `None`. An empty field
+    /// always does.
+    pub missing: Option<Vec<String>>,
+    /// The byte between CSV fields; the commonest of `,` `;` tab and `|` in the header if `None`.
+    pub delimiter: Option<u8>,
+    /// Is the decimal sign of this file a comma? Found out column by column if `None`.
+    pub decimal_comma: Option<bool>,
+    /// How CSV text is written; UTF-8, or UTF-16 with a byte order mark, if `None`.
+    pub encoding: Option<Encoding>,
+    /// CSV without a header: columns are called `1`, `2`, ….
+    pub no_header: bool,
+    /// Longer lines are refused, in bytes.
+    pub max_line: usize,
+    /// Progress callback, as of [`ReadOptions`].
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+impl Default for TableOptions<'_> {
+    fn default() -> Self {
+        TableOptions {
+            format: None,
+            label: None,
+            numeric: Vec::new(),
+            categorical: ColumnChoice::default(),
+            ignore: Vec::new(),
+            missing: None,
+            delimiter: None,
+            decimal_comma: None,
+            encoding: None,
+            no_header: false,
+            max_line: MAX_LINE,
+            progress: None,
+        }
+    }
+}
+
+impl<'a> TableOptions<'a> {
+    /// Those that the readers of bytes know.
+    fn read_options(&self) -> ReadOptions<'a> {
+        ReadOptions {
+            format: self.format,
+            max_line: self.max_line,
+            progress: self.progress,
+            encoding: self.encoding,
+            ..Default::default()
+        }
+    }
+}
+
+/// A table and what was found out about it.
+#[derive(Debug, Clone)]
+pub struct TableExamples {
+    /// All columns but the label and those left out.
+    pub table: Table,
+    /// If a column of labels was named.
+    pub labels: Option<Labels>,
+    /// What was made of the columns of the table, in their order.
+    pub columns: Vec<ColumnReport>,
+    /// What a user should know.
+    pub notices: Vec<String>,
+}
+
+/// What a file of unknown format holds.
+#[derive(Debug, Clone)]
+pub enum Data {
+    /// svmlight: rows of numbers.
+    Rows(Examples),
+    /// CSV and Parquet.
+    Table(TableExamples),
+}
+
+/// Names the columns there are, and says so when the first line is not a header at all.
+fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: &Path) -> Error {
+    let show = |name: &String| shown(name.as_bytes());
+    let mut all: Vec<String> = names.iter().take(12).map(show).collect();
+    if names.len() > all.len() {
+        all.push("…".to_string());
+    }
+    let all = all.join(", ");
+    let is_number = |name: &String| labels::number(name.trim().as_bytes()).is_some();
+    let hint = if !no_header && names.iter().all(is_number) {
+        "; the first line looks like data: a header is expected (or --no-header)"
+    } else {
+        ""
+    };
+    let wanted = shown_up_to(usize::MAX, wanted.as_bytes());
+    whole(
+        path,
+        format!("no {what} column {wanted}; columns are {all}{hint}"),
+    )
+}
+
+fn read_parquet(_: File, path: &Path, _: &TableOptions<'_>) -> Result<TableExamples> {
+    Err(whole(path, "tables are not read from Parquet yet"))
+}
+
+fn parquet_batches<T: Send, E: From<Error>>(
+    _: File,
+    path: &Path,
+    _: &TableBatches<'_>,
+    _: impl Fn(TableBatch) -> T + Sync,
+    _: impl FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    Err(whole(path, "tables are not read from Parquet yet").into())
+}
