@@ -176,7 +176,7 @@ pub(crate) struct RemoteRows {
 /// The folds of rows on a cluster. What Python raises ends all fits under way.
 struct RemoteFolds {
     rows: RemoteRows,
-    /// They are dealt once.
+    /// Those of all deals.
     folds: u32,
     classes: [String; 2],
     scale: Scale,
@@ -270,9 +270,10 @@ fn tune_rounds(
 ) -> PyResult<String> {
     let search: Search = of_json(search)?;
     let params = search.params()?;
+    let n = rows.n_neg + rows.n_pos;
     let folds = RemoteFolds {
         rows,
-        folds: params.folds,
+        folds: params.folds * params.repeats(n),
         classes: context.classes,
         scale: search.scale,
         failure: Failure::default(),
@@ -283,6 +284,13 @@ fn tune_rounds(
         Ok(answer(&params, folds.failure.or(tuned))?)
     })?;
     to_json(&found)
+}
+
+/// How often a search deals n examples into folds, and into how many.
+#[pyfunction]
+fn deals(search: &str, n: usize) -> PyResult<(u32, u32)> {
+    let params = of_json::<Search>(search)?.params()?;
+    Ok((params.repeats(n), params.folds))
 }
 
 /// What a search maximises, of these scores.
@@ -312,6 +320,7 @@ fn verdict(
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(deals, module)?)?;
     module.add_function(wrap_pyfunction!(criterion, module)?)?;
     module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(tune, module)?)?;
