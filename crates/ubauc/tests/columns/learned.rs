@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ubauc::Error;
 use ubauc::data::table::{Column, Table, Values};
-use ubauc::features::columns::{Cells, ColumnMap, Effect, Level, Note, Rare};
+use ubauc::features::columns::{Cells, ColumnMap, Effect, Level, Note, PairCells, Rare};
 
 use super::{category, number, table, time};
 
@@ -270,7 +270,7 @@ fn maps_that_no_table_can_be_read_by_are_refused() {
         map.effects.push(Effect::Pair {
             columns: [0, column],
             cells: [Cells::Missing, cells],
-            kept: vec![],
+            pairs: PairCells::of_pairs(&[]),
         });
         assert!(map.check().is_err());
     }
@@ -279,7 +279,7 @@ fn maps_that_no_table_can_be_read_by_are_refused() {
         map.effects.push(Effect::Pair {
             columns: [0, 1],
             cells: [Cells::Missing, Cells::Missing],
-            kept,
+            pairs: PairCells::of_pairs(&kept),
         });
         assert!(map.check().is_err());
     }

@@ -1,0 +1,1 @@
+//! What a model says of each column and pair.
