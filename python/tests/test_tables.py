@@ -400,7 +400,6 @@ def test_arrays_with_gaps(dense):
 
 def test_which_columns_are_categories(table):
     frame, y = table
-    names = list(frame.columns)
     by_type = UBAUCClassifier(**LOGISTIC).fit(frame, y)
     for given in (["job", "rooms", "member"], [0, 2, 4], [True, False, True, False, True]):
         found = UBAUCClassifier(**LOGISTIC, categorical_features=given).fit(frame, y)
@@ -424,8 +423,6 @@ def test_which_columns_are_categories(table):
         UBAUCClassifier(**LOGISTIC, categorical_features=["x0"]).fit(X, y)
     with pytest.raises(ValueError, match="sparse"):
         UBAUCClassifier(**LOGISTIC, categorical_features=[0]).fit(csr_matrix(X), y)
-    with pytest.raises(ValueError, match="features"):
-        UBAUCClassifier(**LOGISTIC, features="additive").fit(frame[names], y)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "Arrow"])
@@ -536,3 +533,75 @@ def test_columns_that_tell_nothing():
     twice = pandas.DataFrame([[1, "a"]] * 20, columns=["x", "x"])
     with pytest.raises(ValueError, match="column name"):
         UBAUCClassifier(**LOGISTIC).fit(twice, y)
+
+
+def ring(n=500, seed=5):
+    """A class that no linear score finds: a ring in two of three columns, with gaps and levels."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3))
+    y = (np.abs(X[:, 0]) + np.abs(X[:, 1]) + 0.3 * random.normal(size=n) > 1.8).astype(int)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    frame["kind"] = random.choice(["u", "v"], n)
+    frame.loc[::11, "c"] = np.nan
+    return frame, y
+
+
+def test_bins_find_what_no_line_does():
+    frame, y = ring()
+    test, truth = ring(seed=6)
+    linear = UBAUCClassifier(**LOGISTIC).fit(frame, y).score(test, truth)
+    additive = UBAUCClassifier(**LOGISTIC, features="additive").fit(frame, y)
+    assert linear < 0.65 < 0.9 < additive.score(test, truth)
+    assert additive.gap_ <= 1e-6
+    names = additive.get_feature_names_out()
+    assert additive.coef_.shape == (1, names.size)
+    assert any("<= a <" in name for name in names)
+    numbers = frame[["a", "b"]].to_numpy()
+    of_array = UBAUCClassifier(**LOGISTIC, features="additive").fit(numbers, y)
+    assert of_array.score(test[["a", "b"]].to_numpy(), truth) > 0.9
+
+
+def test_pairs_find_what_no_sum_does():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(800, 4))
+    y = (X[:, 0] * X[:, 1] > 0.3 * random.normal(size=800)).astype(int)
+    additive = UBAUCClassifier(**LOGISTIC, features="additive").fit(X[:500], y[:500])
+    pairs = UBAUCClassifier(**LOGISTIC, features="pairs").fit(X[:500], y[:500])
+    assert additive.score(X[500:], y[500:]) < 0.65 < 0.85 < pairs.score(X[500:], y[500:])
+    assert any(" & " in name for name in pairs.get_feature_names_out())
+
+
+@pytest.mark.parametrize("features", ["additive", "pairs", "auto"])
+def test_choices_of_maps(features, tmp_path):
+    frame, y = ring()
+    found = UBAUCClassifier(features=features, random_state=0, calibrate="sigmoid").fit(frame, y)
+    assert found.score(*ring(seed=6)) > 0.9
+    chosen = found.tuning_["points"][found.tuning_["chosen"]]
+    assert (chosen["beta"], chosen["gamma"]) == (found.beta_, found.gamma_)
+    maps = [trial["features"] for trial in found.tuning_["maps"]]
+    assert chosen["features"] in maps
+    if features == "auto":
+        assert maps[:2] == ["linear", "additive"]
+    found.save(tmp_path / "model.json")
+    same = UBAUCClassifier.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(same.predict_proba(frame), found.predict_proba(frame))
+
+
+def test_maps_that_cannot_be(dense):
+    X, y = dense
+    for features in ("additive", "pairs"):
+        with pytest.raises(ValueError, match="sparse"):
+            UBAUCClassifier(features=features).fit(csr_matrix(X), y)
+        with pytest.raises(ValueError, match="online"):
+            UBAUCClassifier(features=features, solver="online").fit(X, y)
+        with pytest.raises(ValueError, match="scale"):
+            UBAUCClassifier(features=features, scale="maxabs").fit(X, y)
+    online = {"solver": "online", "random_state": 0}
+    expected = UBAUCClassifier(**online).fit(X, y)
+    found = UBAUCClassifier(**online, features="auto").fit(X, y)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    sparse = UBAUCClassifier(**LOGISTIC, features="auto").fit(csr_matrix(X), y)
+    plain = UBAUCClassifier(**LOGISTIC).fit(csr_matrix(X), y)
+    np.testing.assert_array_equal(sparse.coef_, plain.coef_)
+    few = np.arange(20) % 2
+    assert UBAUCClassifier(features="auto").fit(X[:12], few[:12]).tuning_ is None

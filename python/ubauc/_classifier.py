@@ -22,8 +22,11 @@ class UBAUCClassifier(WeightedAUCClassifier):
     solver : {"batch", "online"}, default="batch"
         Newton steps to a certified minimum, or passes of one step an example.
     features : {"linear", "additive", "pairs", "auto"}, default="linear"
-        What is made of the columns of a table: a weight for each number and each level of a
-        category. Only "linear" is learned so far.
+        What the score is a sum of. "linear": a weight for each number, and one for each level of a
+        category. "additive": a table for each number besides, of bins of several widths. "pairs":
+        tables of the pairs of columns that gain most besides, about one or three for each column.
+        "auto" chooses among these by cross-validated AUC, the simpler one within a standard error.
+        All but "linear" are for the batch solver and dense rows; elsewhere "auto" is "linear".
     categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
 default="from_dtype"
         The columns that are categories, as in

@@ -1,8 +1,9 @@
 """What becomes of `X`: rows of numbers, or a table whose columns a model maps to features.
 
-Complete numbers stay rows, and their model is linear in them. A frame with categories, texts,
-booleans, times or gaps is a table, and so is an array with gaps or with columns that are named as
-categories: a map of its columns is learned with the model, in each fold anew, and is part of it.
+Complete numbers stay rows where the features are linear. A frame with categories, texts, booleans,
+times or gaps is a table, and so is an array with gaps or with columns that are named as categories,
+and all that bins or pairs are learned from: a map of its columns is learned with the model, in each
+fold anew, and is part of it.
 """
 
 import numpy as np
@@ -59,7 +60,6 @@ class TableClassifier(AUCClassifier):
 
     def _training_input(self, X, y):
         """Rows or a table, and the classes."""
-        check_maps(self.features)
         frame = frame_of(X)
         if frame is None:
             X, y = validate_data(self, X, y, **_accepted(X))
@@ -75,7 +75,9 @@ class TableClassifier(AUCClassifier):
             _refuse_gaps(self, X, "sparse rows have none")
             if "category" in wanted:
                 raise ValueError("categorical_features is for dense rows: X is sparse")
-        elif columns is None and ("category" in wanted or _has_gaps(X)):
+            if self.features in ("additive", "pairs"):
+                raise ValueError(f"features = {self.features!r} is for dense rows: X is sparse")
+        elif columns is None and self._is_mapped(X, wanted):
             columns = array_columns(X, wanted)
         self._kinds = self.is_categorical_ = None
         if columns is None:
@@ -111,6 +113,11 @@ class TableClassifier(AUCClassifier):
         _refuse_gaps(self, X, "none was missing when the model was fitted")
         return canonical(X)
 
+    def _is_mapped(self, X, wanted):
+        """Whether the features are others than the numbers of an array."""
+        is_linear = self.features == "linear" or (self.features, self.solver) == ("auto", "online")
+        return not is_linear or "category" in wanted or _has_gaps(X)
+
     def _look_at(self, frame, *, reset):
         """Names and number of columns, as scikit-learn checks them."""
         validate_data(self, frame, reset=reset, skip_check_array=True)
@@ -141,14 +148,6 @@ class TableClassifier(AUCClassifier):
         super()._set(solutions)
         if self._kinds is not None:
             self.coef_, self._names_out = _aligned(solutions)
-
-
-def check_maps(features):
-    """Refuses what cannot be learned."""
-    if features != "linear":
-        raise ValueError(
-            f"features = {features!r}: bins and pairs are not learned here; use features='linear'"
-        )
 
 
 def wanted_kinds(estimator):

@@ -11,6 +11,7 @@ mod fit;
 mod input;
 mod kinds;
 mod learner;
+mod maps;
 mod metrics;
 mod model;
 mod part;
@@ -39,6 +40,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     rounds::add_to(module)?;
     tune::add_to(module)?;
     table::add_to(module)?;
+    maps::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

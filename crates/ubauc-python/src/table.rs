@@ -22,7 +22,7 @@ use crate::fit::{answer, has_collapsed, watched};
 use crate::input::{detached, two_classes};
 use crate::model::ModelFields;
 use crate::spec::{Context, of_json, to_json};
-use crate::tune::searched;
+use crate::tune::{found, searched};
 
 /// Columns of numbers, categories and times.
 #[pyclass(module = "ubauc._core", frozen)]
@@ -210,7 +210,9 @@ pub(crate) fn tune_table<'py>(
             stop: None,
         };
         let labels = two_classes(positive, context.classes.clone());
-        ubauc::tune::tune_table(&table.0, &labels, &inputs, params, &ColumnMap::learn)
+        let learn = &ColumnMap::learn;
+        let tuned = ubauc::tune::tune_table(&table.0, &labels, &inputs, params, learn)?;
+        Ok(found(&tuned))
     })
 }
 

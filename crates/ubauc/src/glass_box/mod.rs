@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ranking::{PairGain, Ranking};
 
-use crate::algorithm::Outcome;
+use crate::algorithm::{Outcome, TrainingSet};
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::table::Table;
@@ -164,7 +164,7 @@ impl<'a> TrainingTable<'a> {
             ..BatchInputs::default()
         };
         let fit = ba_ubauc::fit(&data, &inputs, params)?;
-        let outcome = Outcome::of_newton(fit, params, &(&data).into());
+        let outcome = Outcome::of_newton(fit, params, &TrainingSet::from(&data));
         Ok(GlassBox {
             learned,
             data,
