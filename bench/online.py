@@ -38,7 +38,7 @@ def learn(path, *options, feed=None):
     """`ubauc learn`: what it took, and what it says. `feed` writes to its standard input.
 
     Peak memory is looked up while the program runs: what the system tells of a process that has
-    ended counts the memory of whoever started it as well.
+    ended counts the memory of its parent as well.
     """
     command = [UBAUC, "learn", path, *options, "--json", "--quiet"]
     start = time.perf_counter()
@@ -63,7 +63,7 @@ def learn(path, *options, feed=None):
 
 
 def peak_memory(pid):
-    """The most bytes that a process under way has had so far; 0 where nobody tells."""
+    """The most bytes that a running process has had so far; 0 where that is not reported."""
     status = pathlib.Path(f"/proc/{pid}/status")
     peak = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
     return int(peak[1]) * 1024 if peak else 0

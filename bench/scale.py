@@ -78,13 +78,13 @@ def _constants(found):
 
 
 def _check(found):
-    """Do the constants of a quarter of the rows foretell the whole?"""
+    """Do the constants of a quarter of the rows predict the time for all of them?"""
     small = constants(found, 0)
     small.rounds = constants(found).rounds
     predicted_seconds = sum(predicted(small, found["rows"][1], WORKERS, PARTITIONS))
     took = found["dask"][1]["seconds"]
     return (
-        f"From {found['rows'][0]:,} rows the formula foretells {seconds(predicted_seconds)} for "
+        f"From {found['rows'][0]:,} rows the formula predicts {seconds(predicted_seconds)} for "
         f"{found['rows'][1]:,} in as many rounds as there were; it took {seconds(took)}."
     )
 

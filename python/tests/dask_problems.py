@@ -64,7 +64,9 @@ def same_shards(X, y, sizes, weights=None, class_weight=None, **params):
         return [s.run(p.part, round) for s, p in zip(shards, parts, strict=True)]
 
     spec = encoded(spec_of(estimator, 0))
-    return _core.fit_rounds(send, X.shape[1], spec, context(["0", "1"], 1))
+    n_pos = int((y == task.pair[1]).sum())
+    sizes = {"n_neg": y.size - n_pos, "n_pos": n_pos, "cols": X.shape[1]}
+    return _core.fit_rounds(send, sizes, spec, context(["0", "1"], 1))
 
 
 def assert_bits(fitted, found):

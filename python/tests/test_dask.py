@@ -586,7 +586,8 @@ def test_damaged_messages_are_refused(client):
         rounds.append((round, answers[0]))
         return answers
 
-    given = 3, encoded(spec_of(UBAUCClassifier(), 0)), context(["0", "1"], 1)
+    sizes = {"n_neg": int((y == 0).sum()), "n_pos": int((y == 1).sum()), "cols": 3}
+    given = sizes, encoded(spec_of(UBAUCClassifier(), 0)), context(["0", "1"], 1)
     _core.fit_rounds(send, *given)
     round, answers = rounds[0]
     damaged = answers.copy()

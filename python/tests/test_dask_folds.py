@@ -5,12 +5,16 @@ import os
 import signal
 import threading
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from ubauc import UBAUCClassifier, _core
 from ubauc._problem import context, search_of, spec_of
-from ubauc.metrics import roc_auc
+from ubauc.exceptions import BaselineWarning
+from ubauc.metrics import average_precision, roc_auc
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -35,6 +39,7 @@ from ubauc.dask import (  # noqa: E402
     _tune,
     _workers,
 )
+from ubauc.dask._fit import Cluster  # noqa: E402
 from ubauc.dask._task import Task  # noqa: E402
 
 
@@ -210,7 +215,8 @@ def test_scores_with_weights(client):
 # Chosen, and learned online.
 
 
-def test_gamma_is_chosen_by_auc_of_all_partitions(client):
+def test_gamma_is_chosen_by_auc_of_all_partitions(client, monkeypatch):
+    monkeypatch.setattr(_tune, "HELD_OUT", 0)
     X, y = problem(n=600)
     sizes = (50, 350, 200)
     rows, labels, _ = in_chunks(X, y, sizes)
@@ -220,9 +226,8 @@ def test_gamma_is_chosen_by_auc_of_all_partitions(client):
     # Logistic regression always runs beside.
     assert {(point["beta"], point["softness"]) for point in points} == {(0.5, 0.0), (0.0, 1.0)}
     points = [point for point in points if point["beta"] == 0.5]
-    local = UBAUCClassifier(gamma="auto", **params).fit(X, y).tuning_["points"]
-    gammas = [point["gamma"] for point in local if point["beta"] == 0.5]
-    assert [point["gamma"] for point in points] == gammas
+    # The grid, and beyond it where its end is the best.
+    assert {1e-1, 1e-2, 1e-3, 1e-4, 1e-5} <= {point["gamma"] for point in points}
     seed = UBAUCClassifier(**params)._seed() % 2**32
     for point in points:
         local = {**params, "gamma": point["gamma"], "tol": 1e-3}
@@ -234,6 +239,24 @@ def test_gamma_is_chosen_by_auc_of_all_partitions(client):
     assert best - chosen["auc"] < 0.01
     given = {**params, "gamma": chosen["gamma"], "tol": 1e-6}
     assert_close(fitted.set_params(tol=1e-6), UBAUCClassifier(**given).fit(X, y))
+
+
+def tied_in_every_model(parts, cols):
+    """Of all rows of these parts."""
+
+    def kinds(**options):
+        counted = [np.ones(part.shape[0], dtype=bool) for part in parts]
+        return _core.merged_kinds(
+            [
+                _core.kinds_of_part(p, c, cols, **options)
+                for p, c in zip(parts, counted, strict=True)
+            ]
+        )
+
+    found = kinds()
+    if found[2]:
+        found = kinds(hashes=found[0])
+    return _core.unavoidable(found, cols)
 
 
 def by_shards(X, y, pieces, left_out, search):
@@ -264,6 +287,7 @@ def by_shards(X, y, pieces, left_out, search):
         "n_neg": int((~positive).sum()),
         "n_pos": int(positive.sum()),
         "cols": X.shape[1],
+        "unavoidable": tied_in_every_model(parts, X.shape[1]),
         "without": Without,
         "judge": judge,
     }
@@ -289,9 +313,12 @@ def test_shards_choose_what_one_machine_chooses(choice):
     search = json.dumps(search | {"held_out": 0.0, "repeats": 1})
     given = (X, y == 1, None, None)
     local = json.loads(_core.tune(*given, search, context(["0", "1"], 2)))
-    folds = _core.folds(y == 1, None, 5, 7)
+    deals, k = _core.deals(search, y.size)
+    assert (deals, k) == (1 if choice == "hinge" else 5, 5)
+    folds = [_core.folds(y == 1, None, k, 7 + (deal << 32)) for deal in range(deals)]
     pieces = [slice(0, 50), slice(50, 400), slice(400, 600)]
-    remote = by_shards(X, y, pieces, [folds == k for k in range(5)], search)
+    left_out = [of == fold for of in folds for fold in range(k)]
+    remote = by_shards(X, y, pieces, left_out, search)
     assert remote["best"] == local["best"]
     remote, local = remote["tuned"], local["tuned"]
     for key in ("chosen", "logistic", "verdict", "cut_short"):
@@ -305,7 +332,8 @@ def test_shards_choose_what_one_machine_chooses(choice):
 
 
 @pytest.mark.parametrize("choice", ["default", "auto"])
-def test_the_cluster_chooses_what_the_same_shards_choose(client, choice):
+def test_the_cluster_chooses_what_the_same_shards_choose(client, choice, monkeypatch):
+    monkeypatch.setattr(_tune, "HELD_OUT", 0)
     X, y = problem(n=600)
     sizes = (50, 350, 200)
     rows, labels, _ = in_chunks(X, y, sizes)
@@ -314,16 +342,129 @@ def test_the_cluster_chooses_what_the_same_shards_choose(client, choice):
     pieces = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
     parts = [_data.of_arrays(X[of], y[of], None, "part") for of in pieces]
     counted = np.array([[int((p.y == c).sum()) for c in (0, 1)] for p in parts])
-    folds = Task(cols=X.shape[1], pair=(0, 1), seed=4).without_each(5, counted)
+    spec = spec_of(fitted, 4) | {"scale": fitted._solutions[0].scale}
+    assert spec["scale"] == ("none" if choice == "auto" else "standard")
+    search = search_of(fitted, spec, 4)
+    deals, k = _core.deals(search, y.size)
+    folds = Task(cols=X.shape[1], pair=(0, 1), seed=4).without_each(k, counted, deals)
     left_out = [
         np.concatenate([fold.labels(p, k)[2] for k, p in enumerate(parts)]) for fold in folds
     ]
-    spec = spec_of(fitted, 4) | {"scale": fitted._solutions[0].scale}
-    assert spec["scale"] == ("none" if choice == "auto" else "standard")
-    found = by_shards(X, y, pieces, left_out, search_of(fitted, spec, 4))
+    found = by_shards(X, y, pieces, left_out, search)
     assert fitted.tuning_ == found["tuned"]
     used = (fitted.beta_, fitted.gamma_, fitted.softness_, fitted.class_weight_ or "none")
     assert used == tuple(found["best"][k] for k in ("beta", "gamma", "softness", "class_weight"))
+
+
+def test_the_choice_is_compared_with_logistic_regression(client):
+    X, y = problem(n=900)
+    sizes = (100, 500, 300)
+    rows, labels, _ = in_chunks(X, y, sizes)
+    given = {"beta": 0.5, "softness": 0.05, "scale": "none", "criterion": "average-precision"}
+    fitted = DaskUBAUCClassifier(client, random_state=4, **given).fit(rows, labels)
+    tuned = fitted.tuning_
+    ends = np.cumsum(sizes)
+    parts = [
+        _data.of_arrays(X[end - size : end], y[end - size : end], None, "part")
+        for end, size in zip(ends, sizes, strict=True)
+    ]
+    counted = np.array([[int((p.y == c).sum()) for c in (0, 1)] for p in parts])
+    task = Task(cols=X.shape[1], pair=(0, 1), seed=4)
+    outer, inner, left = task.hold_out(0.2, counted)
+    held_out = np.concatenate([outer.labels(p, k)[2] for k, p in enumerate(parts)])
+    # A fifth of each class, and none of it in any fold of the search.
+    assert [held_out[y == c].sum() for c in (0, 1)] == [
+        -(-int((y == c).sum()) // 5) for c in (0, 1)
+    ]
+    assert left.sum(axis=0).tolist() == [(~held_out)[y == c].sum() for c in (0, 1)]
+    folds = np.array(
+        [
+            np.concatenate([fold.labels(p, k)[2] for k, p in enumerate(parts)])
+            for fold in inner.without_each(5, left)
+        ]
+    )
+    assert (folds.sum(axis=0) + held_out == 1).all()
+    # The verdict is that of models of the other rows.
+    verdict = tuned["verdict"]
+    assert verdict["is_logistic"] is False
+    for name, point in (("ours", "chosen"), ("logistic", "logistic")):
+        params = {k: tuned["points"][tuned[point]][k] for k in ("beta", "gamma", "softness")}
+        local = UBAUCClassifier(scale="none", **params).fit(X[~held_out], y[~held_out])
+        auc = roc_auc(y[held_out], local.decision_function(X[held_out]))
+        assert verdict[name]["auc"] == pytest.approx(auc, abs=1e-3)
+        assert verdict[name]["n_pos"] == held_out[y == 1].sum()
+    # And the criterion that of a fold left out.
+    best = tuned["points"][tuned["chosen"]]
+    model = UBAUCClassifier(scale="none", **{k: best[k] for k in ("beta", "gamma", "softness")})
+    of = ~held_out & ~folds[0]
+    scores = model.fit(X[of], y[of]).decision_function(X[folds[0]])
+    assert best["fold_aucs"][0] == pytest.approx(average_precision(y[folds[0]], scores), abs=0.01)
+
+
+def test_a_choice_that_is_worse_than_logistic_regression_is_warned_about(client, monkeypatch):
+    rows, labels, _ = in_chunks(*problem(n=600), (400, 200))
+
+    def worse(*given):
+        auc = {"auc": 0.6}, {"auc": 0.9}
+        verdict = {"ours": auc[0], "logistic": auc[1], "test": {"p": 1e-9}}
+        return json.dumps(verdict), True
+
+    monkeypatch.setattr(_core, "verdict", worse)
+    with pytest.warns(BaselineWarning, match="logistic regression is significantly better"):
+        DaskUBAUCClassifier(client, beta=0.5, softness=0.05, random_state=0).fit(rows, labels)
+
+
+@pytest.mark.parametrize("kinds", [4, 300])
+def test_equal_rows_are_no_collapse_on_a_cluster_either(client, kinds):
+    # A third of the rows are equal, and so tied in every model; of the others there are few kinds
+    # or many.
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(kinds, 3))[rng.integers(kinds, size=900)]
+    X[:300] = 0.5
+    y = (X[:, 0] + rng.normal(size=900) > 0.4).astype(int)
+    order = rng.permutation(900)
+    X, y = X[order], y[order]
+    params = {"beta": 0.5, "gamma": 1e-3, "softness": 0, "random_state": 0}
+    rows, labels, _ = in_chunks(X, y, (100, 500, 300))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        local = UBAUCClassifier(**params).fit(X, y)
+        fitted = DaskUBAUCClassifier(client, **params).fit(rows, labels)
+    (ours,), (theirs,) = local._solutions, fitted._solutions
+    assert theirs.tied == ours.tied
+    assert theirs.collapsed == ours.collapsed
+    with Cluster(client, _data.loads_of_collections(rows, labels, None, "kinds")) as cluster:
+        found = _tune.unavoidable(cluster, Task(cols=3, pair=(0, 1)))
+    sizes = np.sort(np.unique(X, axis=0, return_counts=True)[1])[::-1]
+    assert found == (min(sizes[:4].sum(), 899 // 2) if len(sizes) <= 52 else sizes[0])
+
+
+def test_tasks_of_several_fits_share_the_threads_of_a_worker():
+    class Worker:
+        state = SimpleNamespace(nthreads=2)
+        address = "here"
+
+    worker = Worker()
+    busy, most, lock = 0, 0, threading.Lock()
+
+    def work(partition, number):
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        time.sleep(0.01)
+        with lock:
+            busy -= 1
+        return number
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_workers, "get_worker", lambda: worker)
+        numbers = [0, 1, 2, 3]
+        given = (numbers, numbers, work, {}, _core.__version__)
+        with ThreadPoolExecutor(4) as tasks:
+            futures = [tasks.submit(_workers.together, *given) for _ in range(4)]
+            assert all(future.result() == numbers for future in futures)
+    assert most == 2
 
 
 def test_what_is_raised_in_the_search_ends_it(client, monkeypatch):
@@ -369,8 +510,6 @@ def test_a_time_limit_ends_the_search(client):
     rows, labels, _ = in_chunks(*problem(), (500, 400))
     fitted = DaskUBAUCClassifier(client, time_limit=1e-9, random_state=0).fit(rows, labels)
     assert fitted.tuning_["cut_short"] and fitted.gap_ <= 1e-6
-    with pytest.raises(ValueError, match="'criterion' parameter"):
-        DaskUBAUCClassifier(client, criterion="average-precision").fit(rows, labels)
 
 
 def test_online(client):

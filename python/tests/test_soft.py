@@ -3,6 +3,7 @@
 import inspect
 import json
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -280,8 +281,10 @@ def test_another_criterion(dense):
 
 def test_what_cannot_be_is_refused_by_name(dense):
     X, y = dense
-    with pytest.raises(ValueError, match="beta"):
-        UBAUCClassifier(solver="online", beta=0, softness=0).fit(X, y)
+    online = UBAUCClassifier(solver="online", beta=0, softness=0)
+    for learn in (online.fit, partial(online.partial_fit, classes=[-1, 1])):
+        with pytest.raises(ValueError, match="beta"):
+            learn(X, y)
     for softness in ("auto", 0):
         for more in ({}, {"gamma": 0.1}):
             with pytest.raises(ValueError, match="beta"):
@@ -292,6 +295,26 @@ def test_what_cannot_be_is_refused_by_name(dense):
     online = UBAUCClassifier(solver="online", softness=0, class_weight="auto", random_state=0)
     plain = UBAUCClassifier(solver="online", random_state=0).fit(X, y)
     np.testing.assert_array_equal(online.fit(X, y).coef_, plain.coef_)
+
+
+def test_the_online_solver_takes_a_softness(dense, tmp_path):
+    X, y = dense
+    given = {"beta": 0, "softness": 1, "gamma": 1e-2, "scale": "maxabs", "random_state": 0}
+    minimum = UBAUCClassifier(**given).fit(X, y)
+    online = UBAUCClassifier(solver="online", max_iter=200, tol=0, **given).fit(X, y)
+    assert (online.softness_, online.beta_) == (1, 0)
+    # Nowhere below the certified minimum, and near it.
+    above = online.objective_ - minimum.objective_
+    assert -1e-9 < above < 1e-3 * minimum.objective_
+    online.save(tmp_path / "model.json")
+    assert UBAUCClassifier.load(tmp_path / "model.json").softness_ == 1
+    stream = UBAUCClassifier(solver="online", **given)
+    for _ in range(5):
+        stream.partial_fit(X, y, classes=[-1, 1])
+    assert stream.softness_ == 1
+    assert abs(stream.score(X, y) - minimum.score(X, y)) < 0.01
+    hinge = UBAUCClassifier(solver="online", random_state=0, beta=0.5).fit(X, y)
+    assert hinge.softness_ == 0
 
 
 def test_balanced_in_the_online_solver_knows_sample_weights(dense):

@@ -77,14 +77,14 @@ class RivalClassifier(AUCClassifier):
         try:
             solution = self._found(problem, spec, seed, context(problem.names, n_jobs, progress))
         except StoppedByCallback as stopped:
-            # The same steps once more, and no more: nobody has to be warned of that.
+            # The same steps once more, and no more, without a warning.
             solution = after(stopped.n_iter)
             solution.stop = "callback"
         self._warn(solution)
         return solution
 
     def _max_steps(self):
-        # Of rounds there are far fewer than allowed, and nobody knows how many.
+        # Far fewer rounds are made than allowed; their number is unknown beforehand.
         return None
 
     def _after(self, problem, spec, seed, n_jobs, n_iter):
@@ -105,20 +105,19 @@ class RivalClassifier(AUCClassifier):
             warn_user(message, ConvergenceWarning)
 
     def _found(self, problem, spec, seed, context):
-        found = _core.fit_rival(problem.x, problem.positive, encoded(spec), context)
-        low, high = found["lambda"]
+        found = _core.fit(problem.x, problem.positive, None, encoded(spec), context)
         n_pos = int(problem.positive.sum())
         return Solution(
             weights=found["weights"],
             offset=0.0,
-            cut=low + (high - low) / 2.0,
+            cut=found["threshold"],
             scale=self.scale,
             n_iter=found["n_iter"],
             objective=found["objective"],
             dual=found["dual"],
             gap=found["gap"],
             stop=found["stop"],
-            interval=[low, high],
+            interval=found["lambda"],
             counts=(problem.positive.size - n_pos, n_pos),
             n=problem.positive.size,
             seed=seed,

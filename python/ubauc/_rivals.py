@@ -86,7 +86,7 @@ class SOLAMClassifier(OnlineRivalClassifier):
 
     _algorithm = "solam"
     _own_names = {"zeta": "zeta", "radius": "radius"}
-    _cure = "a larger zeta may let the features speak"
+    _cure = "a larger zeta may give weights other than 0"
     _parameter_constraints = {**_ONLINE, "zeta": [_ABOVE_0], "radius": [_ABOVE_0]}
 
     def __init__(
@@ -175,7 +175,7 @@ class OPAUCClassifier(OnlineRivalClassifier):
 
     _algorithm = "opauc"
     _own_names = {"eta": "eta", "lambda": "lam", "tau": "tau"}
-    _cure = "a larger eta or a smaller lam may let the features speak"
+    _cure = "a larger eta or a smaller lam may give weights other than 0"
     _parameter_constraints = {
         **_ONLINE,
         "eta": [_ABOVE_0],
@@ -273,7 +273,7 @@ class OAMClassifier(OnlineRivalClassifier):
     """
 
     _own_names = {"C": "C", "buffer": "buffer_size", "average": "average"}
-    _cure = "a larger C may let the features speak"
+    _cure = "a larger C may give weights other than 0"
     _parameter_constraints = {
         **_ONLINE,
         "update": [StrOptions({"sequential", "gradient"})],
@@ -377,7 +377,7 @@ class RankSVMClassifier(RivalClassifier):
 
     _algorithm = "svm-or"
     _own_names = {"C": "C"}
-    _cure = "a larger C may let the features speak"
+    _cure = "a larger C may give weights other than 0"
     _parameter_constraints = {**_COMMON, "C": [_ABOVE_0], "tol": [_ABOVE_0]}
 
     def __init__(

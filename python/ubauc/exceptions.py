@@ -24,7 +24,7 @@ class BaselineWarning(UserWarning):
 
 
 def warn_user(message, category):
-    """Warn whoever called us: the warning points at the first line that is not ours."""
+    """Warn the caller: the warning points at the first line outside this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(
         tuple(f"{name}." for name in _OURS)

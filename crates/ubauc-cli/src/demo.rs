@@ -1,5 +1,7 @@
 //! `ubauc demo`: the main job on imbalanced data made up on the spot.
 
+mod table;
+
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
@@ -11,12 +13,13 @@ use ubauc::data::rows::{Dense, Rows};
 use ubauc::document::numbers::thousands;
 use ubauc::document::{Document, Facts};
 use ubauc::metrics::auc;
-use ubauc::model::Model;
+use ubauc::model_file::Certificate;
 use ubauc::objective::univariate;
 
 use crate::algorithm::fit;
 use crate::output::{self, Output};
 use crate::{bound, compare, evaluate};
+use table::TableDemo;
 
 /// What was typed after `ubauc demo`.
 #[derive(Debug, Args)]
@@ -45,10 +48,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         .collect::<Result<Vec<_>>>()?;
     let columns = trained
         .iter()
-        .map(|trained| {
-            let model = Model::linear(trained.weights.clone(), trained.intercept);
-            model.scores(test.rows())
-        })
+        .map(|trained| trained.model.scores(test.rows()))
         .collect::<ubauc::Result<Vec<_>>>()?;
     let names = ["ba-ubauc", "logistic"].map(str::to_string);
     let best = &trained[0];
@@ -57,15 +57,11 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         dim: params.dim,
         positive_share: params.positive_share,
         best_auc: params.auc,
-        train: Certificate {
+        train: Training {
             beta: ours.params.beta,
             gamma: ours.params.gamma,
-            objective: best.objective,
-            dual: best.dual,
-            gap: best.gap,
-            tied: best.tied,
-            newton: best.newton,
-            stop: best.stop.name(),
+            of: best.certificate.clone(),
+            newton: best.effort.newton,
         },
         evaluate: evaluate::Report {
             auc: auc(&columns[0], test.positive())?,
@@ -76,6 +72,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
             bound: univariate::bound(&columns[0], test.positive())?,
         },
         compare: compare::report(&names, &columns, test.positive())?,
+        table: TableDemo::run(seed)?,
     })
 }
 
@@ -100,30 +97,33 @@ fn sample(params: &GenerateParams) -> Result<Dataset> {
 
 /// How well the training went.
 #[derive(Serialize)]
-struct Certificate {
+struct Training {
     beta: f64,
     gamma: f64,
-    objective: f64,
-    dual: Option<f64>,
-    gap: Option<f64>,
-    tied: Option<usize>,
+    #[serde(flatten)]
+    of: Certificate,
     newton: Option<usize>,
-    stop: &'static str,
 }
 
-impl Certificate {
+impl Training {
     fn facts(&self) -> Facts {
+        let Certificate {
+            objective,
+            dual,
+            gap,
+            stop,
+            ..
+        } = &self.of;
         let mut facts = Facts::default();
-        facts.add("objective", format!("{:.9}", self.objective));
-        if let (Some(dual), Some(gap)) = (self.dual, self.gap) {
+        if let Some(objective) = objective {
+            facts.add("objective", format!("{objective:.9}"));
+        }
+        if let (Some(dual), Some(gap)) = (dual, gap) {
             facts.add("lower bound", format!("{dual:.9}"));
             facts.add("gap", format!("certified to within {gap:.1e}"));
         }
-        let steps = self.newton.unwrap_or(0);
-        facts.add(
-            "stopped",
-            format!("{} after {steps} Newton steps", self.stop),
-        );
+        let (stop, steps) = (stop.as_deref().unwrap_or("done"), self.newton.unwrap_or(0));
+        facts.add("stopped", format!("{stop} after {steps} Newton steps"));
         facts
     }
 }
@@ -134,10 +134,11 @@ struct Report {
     dim: u32,
     positive_share: f64,
     best_auc: f64,
-    train: Certificate,
+    train: Training,
     evaluate: evaluate::Report,
     bound: bound::Report,
     compare: compare::Report,
+    table: TableDemo,
 }
 
 impl output::Report for Report {
@@ -145,7 +146,7 @@ impl output::Report for Report {
         let rows = thousands(self.rows);
         let share = 100.0 * self.positive_share;
         let (dim, best) = (self.dim, self.best_auc);
-        let Certificate { beta, gamma, .. } = self.train;
+        let Training { beta, gamma, .. } = self.train;
         Document::default()
             .paragraph(format!(
                 "{rows} examples to learn from and {rows} to judge by, {dim} features, {share} %\n\
@@ -164,6 +165,7 @@ impl output::Report for Report {
             .include(self.compare.document())
             .paragraph("What does the univariate bound say?  (ubauc bound scores.csv)")
             .include(self.bound.document())
+            .include(self.table.document())
             .paragraph("Next: ubauc train FILE --model model.json, with your own data.")
     }
 }

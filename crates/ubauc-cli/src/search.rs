@@ -6,16 +6,19 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use ubauc::data::dataset::Dataset;
 use ubauc::document::numbers::{p_value, thousands};
+use ubauc::features::ColumnMap;
 use ubauc::metrics::Criterion;
 use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
-use ubauc::tune::{GridPoint, LossGrid, Setting, TuneInputs, TuneParams, Tuned, Verdict, tune};
+use ubauc::tune::{
+    GridPoint, LossGrid, Setting, TuneInputs, TuneParams, Tuned, Verdict, tune, tune_table,
+};
 
 use crate::args::WrongUsage;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::training::{Mapped, Training};
 
 /// Options of the search, wherever it runs.
 #[derive(Debug, Clone, Args)]
@@ -32,13 +35,13 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "R")]
     repeats: Option<u32>,
     /// Share of the examples held out for the comparison with logistic regression; 0 for none [default: 0.2]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     held_out: Option<f64>,
     /// Choose the largest γ whose mean AUC is within one standard error of the best, in place of the best
     #[arg(long)]
     one_standard_error: bool,
     /// Begin no more fits of the search after this many seconds, and take the best so far
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     time_limit: Option<f64>,
     /// What Ctrl-C does during the search: nothing is kept, or the best so far is taken [default: nothing]
     #[arg(long, value_name = "WHAT", value_enum)]
@@ -94,12 +97,12 @@ impl SearchArgs {
     }
 }
 
-/// Searches with a progress bar; the answer tells what was cut short.
+/// Searches with a progress bar; the answer tells what was cut short. With the name of the option for β, which errors may
+/// recommend.
 pub(crate) fn search(
-    data: &Dataset,
-    (weights, groups): (Option<&[f64]>, Option<&[u32]>),
+    training: &Training,
     params: &TuneParams,
-    args: &SearchArgs,
+    (args, beta_option): (&SearchArgs, &str),
     output: Output,
 ) -> Result<Tuned> {
     let stop = AtomicBool::new(false);
@@ -121,12 +124,18 @@ pub(crate) fn search(
         }
     };
     let inputs = TuneInputs {
-        weights,
-        groups,
+        weights: training.weights.as_deref(),
+        groups: training.groups.as_deref(),
         progress: Some(&advance),
         stop: Some(&stop),
     };
-    let tuned = tune(data, &inputs, params).map_err(say_what_to_type)?;
+    let tuned = match &training.mapped {
+        None => tune(&training.data, &inputs, params),
+        Some(Mapped { table, labels, .. }) => {
+            tune_table(table, labels, &inputs, params, &ColumnMap::learn)
+        }
+    };
+    let tuned = tuned.map_err(|error| say_what_to_type(error, beta_option))?;
     drop(bar);
     if tuned.cut_short {
         let why = match stop.load(Ordering::Relaxed) {
@@ -142,13 +151,17 @@ pub(crate) fn search(
 }
 
 /// The library's errors in the words of the command line. What depends on the data is no wrong usage.
-fn say_what_to_type(error: ubauc::Error) -> anyhow::Error {
+fn say_what_to_type(error: ubauc::Error, beta_option: &str) -> anyhow::Error {
     match error {
         ubauc::Error::Parameter {
             name: "betas",
-            must,
             value,
-        } => anyhow!("--betas {value}: must be {must}"),
+            ..
+        } => anyhow!(
+            "every model collapsed, with all weights 0 or a mass of examples tied at the threshold \
+             (beta {value}); give a larger {beta_option} or --softness 1; if no value helps, the features do \
+             not distinguish the classes"
+        ),
         ubauc::Error::Classes { what } => anyhow!("{what} (--folds)"),
         other => other.into(),
     }

@@ -6,7 +6,6 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{interval, number};
 use ubauc::document::{Block, Document, Table};
@@ -14,6 +13,7 @@ use ubauc::metrics::Criterion;
 use ubauc::tune::{GridPoint, LossGrid, SIGNIFICANT, TuneParams, Tuned, Verdict};
 
 use crate::args::InterceptArgs;
+use crate::column_report::FeaturesReport;
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName};
 use crate::output::{self, Output};
@@ -41,15 +41,30 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     input: FileArg,
     /// Values of β, the weight of the least squares, to try; without --softness they are those of the paper's hinge
-    #[arg(long, value_name = "B,…", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "B,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     betas: Vec<f64>,
-    /// Values of γ, the weight of |w|²/2, to try [default: eight from 1e-1 to 1e-5, and beyond where the best is at an end;
-    /// of the hinge 1e-1,1e-2,1e-3,1e-4,1e-5]
-    #[arg(long, value_name = "G,…", value_delimiter = ',')]
+    /// Values of γ, the weight of |w|²/2, to try [default: 1e-1,1e-2,1e-3,1e-4,1e-5, and
+    /// beyond where the best is at an end]
+    #[arg(
+        long,
+        value_name = "G,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     gammas: Vec<f64>,
     /// Values of the softness to try; 0 is the paper's hinge [default: 0 if --betas or --least-squares is given, else
     /// what is tried is (beta, softness) = (0, 1), which is logistic regression, (0.5, 0.05) and (0.1, 1)]
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "K,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     softness: Vec<f64>,
     /// Weights of the classes to try [default: both; of the hinge none]
     #[arg(long, value_name = "WEIGHT,…", value_delimiter = ',', value_enum)]
@@ -65,7 +80,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
     /// Relative gap at which the points are compared
-    #[arg(long, value_name = "GAP", default_value_t = 1e-3)]
+    #[arg(long, value_name = "GAP", default_value_t = TuneParams::default().tolerance)]
     tolerance: f64,
     #[command(flatten)]
     search: SearchArgs,
@@ -96,17 +111,11 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     let path = &args.input.file;
     let mut params = args.params(seed)?;
-    let Training {
-        data,
-        weights,
-        groups,
-        ..
-    } = args.training.read(path, output)?;
-    let suited = || Scale::suited(data.rows());
+    let training = args.training.read(path, output)?;
+    let suited = || Scale::suited(training.data.rows());
     params.scale = args.scale.map_or_else(suited, Into::into);
     let read = started.elapsed().as_secs_f64();
-    let examples = (weights.as_deref(), groups.as_deref());
-    let tuned = search(&data, examples, &params, &args.search, output)
+    let tuned = search(&training, &params, (&args.search, "--betas"), output)
         .with_context(|| path.display().to_string())?;
     let total = started.elapsed().as_secs_f64();
     let seconds = Seconds {
@@ -122,7 +131,7 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
             tuned.points.len()
         ));
     }
-    output.report(&Report::new(args, &data, &params, tuned, seconds))
+    output.report(&Report::new(args, &training, &params, tuned, seconds))
 }
 
 #[derive(Serialize)]
@@ -136,6 +145,8 @@ struct Report {
     n_pos: usize,
     n_neg: usize,
     d: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<FeaturesReport>,
     folds: u32,
     seed: u64,
     intercept: bool,
@@ -166,12 +177,14 @@ struct Seconds {
 impl Report {
     fn new(
         args: &TuneArgs,
-        data: &Dataset,
+        training: &Training,
         params: &TuneParams,
         tuned: Tuned,
         seconds: Seconds,
     ) -> Report {
+        let data = &training.data;
         Report {
+            features: training.features_report(),
             file: args.input.file.clone(),
             reading: args.training.typed(),
             n: data.rows().len(),

@@ -4,13 +4,15 @@ use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::algorithm::{self, FitInputs, Outcome, Progress, Spec, Trace};
-use ubauc::tune::has_collapsed;
+use ubauc::data::dataset::Dataset;
+use ubauc::tune;
 
-use crate::caller::report_progress;
+use crate::caller::{report_progress, stop_if_asked};
+use crate::error::Refused;
 use crate::input::{Matrix, detached};
 use crate::spec::{Context, of_json};
 
-/// ba-UBAUC to a certified minimum, or ol-UBAUC in passes over the rows.
+/// Learns by any algorithm; the rivals take no sample weights.
 #[pyfunction]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -25,21 +27,39 @@ pub(crate) fn fit<'py>(
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let (outcome, collapsed) = detached(py, context.n_jobs, || {
         let data = x.dataset(positive, context.classes.clone())?;
-        let progress = |point: &Progress| {
-            let (step, objective, measure) = values_of(point);
-            report_progress(context.progress.as_ref(), step, objective, measure);
-        };
-        let inputs = FitInputs {
-            weights,
-            start: None,
-            progress: Some(&progress),
-        };
-        let outcome = algorithm::fit(&data, &inputs, &spec)?;
-        let tied = outcome.tied;
-        let collapsed = tied.is_some_and(|tied| has_collapsed(&data, weights, tied));
-        Ok((outcome, collapsed))
+        watched(weights, &context, |inputs| {
+            let outcome = algorithm::fit(&data, inputs, &spec)?;
+            let collapsed = has_collapsed(&data, weights, &outcome);
+            Ok((outcome, collapsed))
+        })
     })?;
-    answer(py, &outcome, collapsed)
+    let answer = answer(py, &outcome)?;
+    answer.set_item("collapsed", collapsed)?;
+    Ok(answer)
+}
+
+/// A fit that reports its steps, and can be stopped.
+pub(crate) fn watched<T>(
+    weights: Option<&[f64]>,
+    context: &Context,
+    fit: impl FnOnce(&FitInputs<'_>) -> ubauc::Result<T>,
+) -> Result<T, Refused> {
+    let progress = |point: &Progress| {
+        let (step, objective, measure) = values_of(point);
+        report_progress(context.progress.as_ref(), step, objective, measure);
+    };
+    Ok(fit(&FitInputs {
+        weights,
+        start: None,
+        progress: Some(&progress),
+        before_example: Some(&stop_if_asked),
+    })?)
+}
+
+/// Whether too many examples are tied at the threshold.
+pub(crate) fn has_collapsed(data: &Dataset, weights: Option<&[f64]>, outcome: &Outcome) -> bool {
+    let tied = outcome.certificate.tied;
+    tied.is_some_and(|tied| tune::has_collapsed(data, weights, tied as usize))
 }
 
 /// Step, objective, and gap or AUC.
@@ -52,28 +72,32 @@ fn values_of(point: &Progress) -> (usize, f64, Option<f64>) {
 }
 
 /// What was learned, as Python has it.
-pub(crate) fn answer<'py>(
-    py: Python<'py>,
-    outcome: &Outcome,
-    collapsed: bool,
-) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn answer<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let Outcome {
+        model,
+        certificate,
+        effort,
+        stop,
+        trace,
+    } = outcome;
     let answer = PyDict::new(py);
-    answer.set_item("weights", outcome.weights.to_pyarray(py))?;
-    answer.set_item("intercept", outcome.intercept)?;
-    answer.set_item("lambda", outcome.lambda)?;
-    answer.set_item("objective", outcome.objective)?;
-    answer.set_item("dual", outcome.dual)?;
-    answer.set_item("gap", outcome.gap)?;
-    answer.set_item("tied", outcome.tied)?;
-    answer.set_item("collapsed", collapsed)?;
-    answer.set_item("n_iter", outcome.newton.or(outcome.passes))?;
-    answer.set_item("eta0", outcome.eta0)?;
-    answer.set_item("stop", outcome.stop.name())?;
-    let trace = PyDict::new(py);
-    for (name, column) in columns(&outcome.trace) {
-        trace.set_item(name, column.to_pyarray(py))?;
+    answer.set_item("weights", model.weights.to_pyarray(py))?;
+    answer.set_item("intercept", model.intercept)?;
+    answer.set_item("threshold", model.threshold)?;
+    answer.set_item("lambda", certificate.lambda)?;
+    answer.set_item("objective", certificate.objective)?;
+    answer.set_item("dual", certificate.dual)?;
+    answer.set_item("gap", certificate.gap)?;
+    answer.set_item("tied", certificate.tied)?;
+    let steps = effort.newton.or(effort.rounds).or(effort.passes);
+    answer.set_item("n_iter", steps)?;
+    answer.set_item("eta0", effort.eta0)?;
+    answer.set_item("stop", stop.name())?;
+    let columns_of = PyDict::new(py);
+    for (name, column) in columns(trace) {
+        columns_of.set_item(name, column.to_pyarray(py))?;
     }
-    answer.set_item("trace", trace)?;
+    answer.set_item("trace", columns_of)?;
     Ok(answer)
 }
 
@@ -93,7 +117,13 @@ fn columns(trace: &Trace) -> Vec<(&'static str, Vec<f64>)> {
             ("objective", column(points, |p| p.objective)),
             ("auc", column(points, |p| p.auc)),
         ],
-        // Those of algorithms that Python reaches otherwise.
-        Trace::Rounds(_) | Trace::Bundle(_) | Trace::Svm(_) | Trace::None => Vec::new(),
+        Trace::Bundle(points) => vec![
+            ("step", column(points, |p| p.round as f64)),
+            ("objective", column(points, |p| p.objective)),
+            ("dual", column(points, |p| p.dual)),
+            ("gap", column(points, |p| p.gap)),
+        ],
+        // Those of algorithms that have no estimator.
+        Trace::Rounds(_) | Trace::Svm(_) | Trace::None => Vec::new(),
     }
 }

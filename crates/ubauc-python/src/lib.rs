@@ -9,15 +9,17 @@ mod caller;
 mod error;
 mod fit;
 mod input;
+mod kinds;
 mod learner;
+mod maps;
 mod metrics;
 mod model;
 mod part;
 mod read;
 mod rival_learner;
-mod rivals;
 mod rounds;
 mod spec;
+mod table;
 mod tune;
 
 use pyo3::prelude::*;
@@ -27,7 +29,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     spec::add_to(module)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
-    module.add_function(wrap_pyfunction!(rivals::fit_rival, module)?)?;
+    kinds::add_to(module)?;
     module.add_class::<learner::Learner>()?;
     module.add_class::<rival_learner::RivalLearner>()?;
     module.add_function(wrap_pyfunction!(calibrate::calibrate, module)?)?;
@@ -37,6 +39,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     part::add_to(module)?;
     rounds::add_to(module)?;
     tune::add_to(module)?;
+    table::add_to(module)?;
+    maps::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

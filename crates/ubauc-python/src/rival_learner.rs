@@ -8,7 +8,7 @@ use ubauc::algorithm;
 use crate::caller::stop_if_asked;
 use crate::error::Refused;
 use crate::input::{Matrix, detached};
-use crate::rivals::rival;
+use crate::spec::rival;
 
 /// The library's learner, for rows of a fixed number of features.
 #[pyclass(module = "ubauc._core")]

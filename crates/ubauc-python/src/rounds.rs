@@ -9,7 +9,7 @@ use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator};
-use ubauc::algorithm::Outcome;
+use ubauc::algorithm::{Outcome, TrainingSet};
 use ubauc::data::rows::Rows;
 use ubauc::solver::ba_ubauc::TracePoint;
 use ubauc::solver::ba_ubauc::path::Path;
@@ -207,13 +207,22 @@ impl Source for RemoteShards {
     }
 }
 
+/// What is known of rows on a cluster.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct RemoteSizes {
+    pub(crate) n_neg: usize,
+    pub(crate) n_pos: usize,
+    pub(crate) cols: usize,
+}
+
 /// ba-UBAUC on remote shards; `start` is where to begin.
 #[pyfunction]
-#[pyo3(signature = (send, cols, spec, context, start=None))]
+#[pyo3(signature = (send, sizes, spec, context, start=None))]
 pub(crate) fn fit_rounds<'py>(
     py: Python<'py>,
     send: Py<PyAny>,
-    cols: usize,
+    sizes: RemoteSizes,
     spec: &str,
     context: Context,
     start: Option<Numbers<'py>>,
@@ -240,22 +249,23 @@ pub(crate) fn fit_rounds<'py>(
         let weighting = spec.params.weighting();
         let path = Path::of_source(
             Box::new(source),
-            cols,
+            sizes.cols,
             &context.classes,
             spec.scale,
             weighting,
         );
-        let fitted = path.and_then(|mut path| {
-            let fit = path.fit_from(&spec.params, start.as_deref(), Some(&progress))?;
-            Ok((fit, path.examples()))
-        });
+        let fitted = path
+            .and_then(|mut path| path.fit_from(&spec.params, start.as_deref(), Some(&progress)));
         failure.or(fitted)
     });
-    let (fit, examples) = fitted.map_err(Refused::from)?;
-    let outcome = Outcome::of_newton(fit, &spec.params);
-    let most = ubauc::tune::most_tied_of(examples, cols);
-    let collapsed = outcome.tied.is_some_and(|tied| tied > most);
-    answer(py, &outcome, collapsed)
+    let examples = TrainingSet {
+        classes: &context.classes,
+        names: &[],
+        n_pos: sizes.n_pos,
+        n_neg: sizes.n_neg,
+    };
+    let fit = fitted.map_err(Refused::from)?;
+    answer(py, &Outcome::of_newton(fit, &spec.params, &examples))
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {

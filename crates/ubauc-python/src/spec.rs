@@ -65,6 +65,19 @@ pub(crate) fn online(json: &str) -> PyResult<OlUbauc> {
     }
 }
 
+/// The parameters of a rival that learns a stream or has an estimator.
+pub(crate) fn rival(json: &str) -> PyResult<Spec> {
+    let spec: Spec = of_json(json)?;
+    let algorithm = spec.algorithm();
+    match algorithm.is_rival() && algorithm != Algorithm::Svm {
+        true => Ok(spec),
+        false => {
+            let must = "solam, opauc, oam-seq, oam-gra or svm-or";
+            Err(unknown("algorithm", algorithm.name(), must))
+        }
+    }
+}
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(defaults, module)?)?;
     module.add_function(wrap_pyfunction!(suited_scale, module)?)?;

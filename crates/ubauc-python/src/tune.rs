@@ -64,25 +64,32 @@ impl Search {
     }
 }
 
-/// What was tried, none if every model collapsed, and what to fit.
-fn answer(params: &TuneParams, tuned: ubauc::Result<Tuned>) -> ubauc::Result<Value> {
-    let best = |setting: &Setting, gamma: f64| {
-        let mut best = json!(setting);
-        best["gamma"] = json!(gamma);
-        best
-    };
-    match tuned {
-        Ok(tuned) => Ok(json!({
-            "best": best(&tuned.best().setting, tuned.best().gamma),
-            "tuned": {
-                "points": tuned.points,
-                "chosen": tuned.chosen,
-                "logistic": tuned.logistic,
-                "verdict": tuned.verdict,
-                "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
-                "cut_short": tuned.cut_short,
-            },
-        })),
+/// A loss with its γ, as parameters.
+pub(crate) fn as_parameters(setting: &Setting, gamma: f64) -> Value {
+    let mut parameters = json!(setting);
+    parameters["gamma"] = json!(gamma);
+    parameters
+}
+
+/// What was tried, and what to fit.
+pub(crate) fn found(tuned: &Tuned) -> Value {
+    json!({
+        "best": as_parameters(&tuned.best().setting, tuned.best().gamma),
+        "is_logistic": tuned.best().setting.is_logistic(),
+        "tuned": {
+            "points": tuned.points,
+            "chosen": tuned.chosen,
+            "logistic": tuned.logistic,
+            "verdict": tuned.verdict,
+            "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
+            "cut_short": tuned.cut_short,
+        },
+    })
+}
+
+/// The same where every model may have collapsed: then nothing was tried.
+fn answer(params: &TuneParams, found: ubauc::Result<Value>) -> ubauc::Result<Value> {
+    match found {
         // The largest β comes nearest to a model that has not collapsed.
         Err(ubauc::Error::Parameter { name: "betas", .. }) => {
             let by_beta = |a: &&Setting, b: &&Setting| a.beta.total_cmp(&b.beta);
@@ -92,11 +99,11 @@ fn answer(params: &TuneParams, tuned: ubauc::Result<Tuned>) -> ubauc::Result<Val
                 _ => BaUbaucParams::default().gamma,
             };
             Ok(json!({
-                "best": setting.map(|setting| best(setting, gamma)),
+                "best": setting.map(|setting| as_parameters(setting, gamma)),
                 "tuned": null,
             }))
         }
-        Err(error) => Err(error),
+        found => found,
     }
 }
 
@@ -112,11 +119,10 @@ fn tune<'py>(
     search: &str,
     context: Context,
 ) -> PyResult<String> {
-    let params = of_json::<Search>(search)?.params()?;
     let (x, positive) = (x.slices()?, positive.as_slice()?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
-    let found = detached(py, context.n_jobs, || {
+    searched(py, search, context.n_jobs, |params| {
         let data = x.dataset(positive, context.classes.clone())?;
         let progress = |_, _| stop_if_asked();
         let inputs = TuneInputs {
@@ -125,8 +131,19 @@ fn tune<'py>(
             progress: Some(&progress),
             stop: None,
         };
-        Ok(answer(&params, ubauc::tune::tune(&data, &inputs, &params))?)
-    })?;
+        Ok(found(&ubauc::tune::tune(&data, &inputs, params)?))
+    })
+}
+
+/// What a search over rows or a table of this process found, as JSON.
+pub(crate) fn searched(
+    py: Python<'_>,
+    search: &str,
+    n_jobs: usize,
+    tune: impl FnOnce(&TuneParams) -> ubauc::Result<Value> + Send,
+) -> PyResult<String> {
+    let params = of_json::<Search>(search)?.params()?;
+    let found = detached(py, n_jobs, || Ok(answer(&params, tune(&params))?))?;
     to_json(&found)
 }
 
@@ -154,16 +171,18 @@ pub(crate) struct RemoteRows {
     n_neg: usize,
     n_pos: usize,
     cols: usize,
+    /// Those that every model ties.
+    unavoidable: usize,
     /// Called with a fold: sends rounds to the rows without it, and has `close`.
     without: Py<PyAny>,
-    /// Called with a fold and weights: the AUC of its rows, and whether all their scores are equal.
+    /// Called with a fold and weights: the criterion of its rows, and whether all their scores are equal.
     judge: Py<PyAny>,
 }
 
 /// The folds of rows on a cluster. What Python raises ends all fits under way.
 struct RemoteFolds {
     rows: RemoteRows,
-    /// They are dealt once.
+    /// Those of all deals.
     folds: u32,
     classes: [String; 2],
     scale: Scale,
@@ -219,7 +238,7 @@ impl Folds for RemoteFolds {
             n_pos: self.rows.n_pos,
             n_neg: self.rows.n_neg,
             cols: self.rows.cols,
-            unavoidable: 0,
+            unavoidable: self.rows.unavoidable,
         }
     }
 
@@ -246,7 +265,7 @@ impl Folds for RemoteFolds {
     }
 }
 
-/// The same search over rows on a cluster, without a comparison on rows held out. Python is called from as many threads
+/// The same search over rows on a cluster; who calls compares the choice on rows held out. Python is called from as many threads
 /// as `n_jobs` says, since rounds are mostly waiting.
 #[pyfunction]
 fn tune_rounds(
@@ -257,26 +276,60 @@ fn tune_rounds(
 ) -> PyResult<String> {
     let search: Search = of_json(search)?;
     let params = search.params()?;
-    if params.criterion != Criterion::Auc {
-        let shown = params.criterion.to_string();
-        return Err(unknown("criterion", &shown, "auc for rows on a cluster"));
-    }
+    let n = rows.n_neg + rows.n_pos;
     let folds = RemoteFolds {
         rows,
-        folds: params.folds,
+        folds: params.folds * params.repeats(n),
         classes: context.classes,
         scale: search.scale,
         failure: Failure::default(),
     };
-    let found = detached(py, context.n_jobs, || {
+    let answered = detached(py, context.n_jobs, || {
         let progress = |_, _| stop_if_asked();
         let tuned = tune_over(&folds, &params, Some(&progress), None);
-        Ok(answer(&params, folds.failure.or(tuned))?)
+        let tuned = folds.failure.or(tuned);
+        Ok(answer(&params, tuned.map(|tuned| found(&tuned)))?)
     })?;
-    to_json(&found)
+    to_json(&answered)
+}
+
+/// How often a search deals n examples into folds, and into how many.
+#[pyfunction]
+fn deals(search: &str, n: usize) -> PyResult<(u32, u32)> {
+    let params = of_json::<Search>(search)?.params()?;
+    Ok((params.repeats(n), params.folds))
+}
+
+/// What a search maximises, of these scores.
+#[pyfunction]
+fn criterion(
+    name: &str,
+    scores: PyReadonlyArray1<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+) -> PyResult<f64> {
+    let criterion: Criterion = name.parse().map_err(Refused::from)?;
+    let found = criterion.of(scores.as_slice()?, positive.as_slice()?, None);
+    Ok(found.map_err(Refused::from)?)
+}
+
+/// The choice against logistic regression, by the scores of both on rows held out; and whether it is significantly worse.
+#[pyfunction]
+fn verdict(
+    ours: PyReadonlyArray1<'_, f64>,
+    logistic: PyReadonlyArray1<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+    is_logistic: bool,
+) -> PyResult<(String, bool)> {
+    let scores = [ours.as_slice()?, logistic.as_slice()?];
+    let found = Verdict::of(scores, positive.as_slice()?, None, is_logistic);
+    let found = found.map_err(Refused::from)?;
+    Ok((to_json(&found)?, found.is_worse()))
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(deals, module)?)?;
+    module.add_function(wrap_pyfunction!(criterion, module)?)?;
+    module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(tune, module)?)?;
     module.add_function(wrap_pyfunction!(folds, module)?)?;
     module.add_function(wrap_pyfunction!(tune_rounds, module)?)

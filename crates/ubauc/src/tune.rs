@@ -48,6 +48,7 @@
 mod collapse;
 mod folds;
 mod judge;
+mod kinds;
 mod loss_grid;
 mod maps;
 mod params;
@@ -72,6 +73,7 @@ pub use collapse::{has_collapsed, most_tied, most_tied_of};
 pub use folds::{Folds, Sizes, Unseen};
 use folds::{LocalFolds, Source};
 use judge::Judged;
+pub use kinds::Kinds;
 pub use loss_grid::LossGrid;
 pub use maps::{MapTrial, TunedMaps, tune_maps};
 pub use params::{Setting, TuneParams};

@@ -8,6 +8,7 @@ import numpy as np
 from distributed import get_client
 
 from .. import _core
+from .._fit_warnings import warn_about
 from .._model_file import class_name
 from .._problem import (
     ENOUGH,
@@ -17,7 +18,6 @@ from .._problem import (
     searches,
     solution_of,
     spec_of,
-    warn_about,
 )
 from .._weighted import class_weights
 from . import _calibrate, _data, _online, _tune
@@ -116,6 +116,11 @@ class Cluster:
         """Of each partition, examples of both classes of a problem that have a weight."""
         return self.counted[:, np.searchsorted(self.classes, task.pair)]
 
+    def sizes(self, task):
+        """Examples of both classes of a problem that have a weight, and the number of columns."""
+        n_neg, n_pos = (int(n) for n in self.of_pair(task).sum(axis=0))
+        return {"n_neg": n_neg, "n_pos": n_pos, "cols": self.cols}
+
     def check_classes(self):
         if self.counts.any() and not self.counted.any():
             raise ValueError("all sample weights are zero")
@@ -178,20 +183,20 @@ class Pair:
         counted, tuned = self.cluster.of_pair(task).sum(axis=0), None
         if searches(estimator) and counted.min() >= ENOUGH:
             spec, tuned = _tune.tune(self, spec)
-        steps = given_to("ol-ubauc", estimator, task.seed)
-        # Weights of the classes come with the examples, from the totals of all partitions.
-        steps |= {name: spec[name] for name in ("beta", "gamma", "softness", "least_squares")}
-        steps["class_weight"] = "none"
-        counts = tuple(int(n) for n in counted)
+        steps = self._steps(spec)
 
         def minimum(task, verbose=False):
-            found = self._minimum(task, spec, steps, verbose)
-            return solution_of(found, spec, counts, task.seed)
+            return self.minimum(task, spec, steps, verbose)
 
         solution = minimum(task, estimator.verbose)
         solution.tuned = tuned
+        n = int(counted.sum())
+        # One in a hundred always may be tied: no need to count more then.
+        if solution.tied is not None and solution.tied > n // 100:
+            unavoidable = _tune.unavoidable(self.cluster, task)
+            solution.collapsed = solution.tied > _core.most_tied(n, task.cols, unavoidable)
         if estimator.solver != "online":
-            warn_about(solution, int(counted.sum()), spec)
+            warn_about(solution, n, spec)
         if estimator.calibrate is not None:
             if solution.eta0 is not None:
                 # Not looked for again: a fold may leave no partition with both classes.
@@ -200,6 +205,19 @@ class Pair:
                 self.cluster, task, minimum, estimator.calibrate, self.spent
             )
         return solution
+
+    def minimum(self, task, spec, steps=None, verbose=False):
+        """The solution of a problem whose parameters are known."""
+        found = self._minimum(task, spec, steps or self._steps(spec), verbose)
+        counts = tuple(int(n) for n in self.cluster.of_pair(task).sum(axis=0))
+        return solution_of(found, spec, counts, task.seed)
+
+    def _steps(self, spec):
+        """The parameters of the online solver for the same problem."""
+        steps = given_to("ol-ubauc", self.estimator, self.task.seed)
+        names = ("beta", "gamma", "softness", "least_squares")
+        # Weights of the classes come with the examples, from the totals of all partitions.
+        return steps | {name: spec[name] for name in names} | {"class_weight": "none"}
 
     def names(self):
         """What the data calls the negative and the positive class."""
@@ -224,7 +242,7 @@ class Pair:
         progress = Progress(estimator, rounds) if verbose else None
         try:
             of_call = context(self.names(), 1, progress)
-            found = _core.fit_rounds(rounds, cluster.cols, encoded(spec), of_call, start)
+            found = _core.fit_rounds(rounds, cluster.sizes(task), encoded(spec), of_call, start)
         finally:
             rounds.close()
             if progress is not None:

@@ -10,8 +10,10 @@ partition again, wherever it likes, and that is its home from then on.
 
 import asyncio
 import concurrent.futures
+import threading
 import time
 import uuid
+import weakref
 
 from distributed import KilledWorker, get_worker
 from distributed.client import ClosedClientError
@@ -178,12 +180,25 @@ def together(partitions, numbers, function, arguments, driver):
             f"worker {worker.address} has ubauc {_core.__version__}, the driver {driver}; install "
             "one version everywhere"
         )
-    threads = min(worker.state.nthreads, len(numbers))
-    if threads == 1:
+    if worker.state.nthreads == 1:
         pairs = zip(partitions, numbers, strict=True)
         return [function(partition, number, **arguments) for partition, number in pairs]
-    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda p, k: function(p, k, **arguments), partitions, numbers))
+    # Tasks of several fits may be here at once: together they have the worker's threads, no more.
+    pool = threads_of(worker)
+    return list(pool.map(lambda p, k: function(p, k, **arguments), partitions, numbers))
+
+
+def threads_of(worker):
+    """The threads of a worker that compute, whatever the number of tasks."""
+    with _lock:
+        if worker not in _threads:
+            _threads[worker] = concurrent.futures.ThreadPoolExecutor(worker.state.nthreads)
+        return _threads[worker]
+
+
+_lock = threading.Lock()
+# Gone with their worker.
+_threads = weakref.WeakKeyDictionary()
 
 
 def gone():

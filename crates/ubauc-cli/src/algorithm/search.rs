@@ -12,6 +12,7 @@ use super::fit;
 use crate::output::{Format, Output};
 use crate::progress::{Counted, FITS};
 use crate::side_by_side::side_by_side;
+use crate::training::Training;
 
 /// The share of the examples that is held out.
 const HELD_OUT: f64 = 0.2;
@@ -28,7 +29,7 @@ pub(crate) struct Best {
 pub(crate) struct Judged {
     /// On the examples held out.
     pub(crate) auc: f64,
-    /// More training examples tied at λ than can be helped: the AUC is luck.
+    /// More training examples tied at λ than is unavoidable: the AUC is not meaningful.
     collapsed: bool,
     /// The solver came as near to the optimum as was asked; nothing is promised of online learners.
     pub(crate) converged: bool,
@@ -74,7 +75,7 @@ pub(crate) fn judged(spec: &Spec, train: &Dataset, held_out: &Dataset) -> Result
     };
     let rows = held_out.rows();
     let scores: Vec<f64> = (0..rows.len())
-        .map(|i| rows.row(i).dot(&trained.weights))
+        .map(|i| rows.row(i).dot(&trained.model.weights))
         .collect();
     if scores.iter().any(|score| !score.is_finite()) {
         return Ok(None);
@@ -82,8 +83,9 @@ pub(crate) fn judged(spec: &Spec, train: &Dataset, held_out: &Dataset) -> Result
     Ok(Some(Judged {
         auc: auc(&scores, held_out.positive())?.auc,
         collapsed: trained
+            .certificate
             .tied
-            .is_some_and(|tied| has_collapsed(train, None, tied)),
+            .is_some_and(|tied| has_collapsed(train, None, tied as usize)),
         converged: spec.algorithm().is_online() || trained.stop == Stop::Converged,
     }))
 }
@@ -100,7 +102,7 @@ fn diverged(error: &anyhow::Error) -> bool {
 pub(crate) fn complete(
     spec: Spec,
     given: &[&str],
-    data: &Dataset,
+    training: &Training,
     seed: u64,
     output: Output,
 ) -> Result<Option<Spec>> {
@@ -110,7 +112,7 @@ pub(crate) fn complete(
         return Ok(None);
     }
     let grid = product(spec, &missing)?;
-    let held_out = hold_out(data.positive(), HELD_OUT, seed).with_context(|| {
+    let held_out = hold_out(training.data.positive(), HELD_OUT, seed).with_context(|| {
         let names: Vec<String> = missing
             .iter()
             .map(|(name, _)| format!("--{name}"))
@@ -118,8 +120,7 @@ pub(crate) fn complete(
         let names = names.join(" and ");
         format!("cannot search for {names} in so few examples; give a value")
     })?;
-    let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
-    let (train, judge) = (data.part(&kept)?, data.part(&held_out)?);
+    let (train, judge) = training.split(&held_out)?;
     let progress = Counted::new(output, grid.len() as u64, FITS);
     let best = best_of(&grid, &train, &judge, || progress.more(1, String::new))?;
     drop(progress);

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 const CONNECT: Duration = Duration::from_secs(15);
 const STALL: Duration = Duration::from_secs(60);
 
-/// No answer from the server at all, and why: no network, a wrong name, nobody listening.
+/// No answer from the server at all, and why: no network, a wrong name, no server.
 #[derive(Debug)]
 pub(super) struct Unreachable(pub(super) String);
 

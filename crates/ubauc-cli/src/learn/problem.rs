@@ -115,7 +115,7 @@ impl ProblemArgs {
         self.eta0.is_some()
     }
 
-    /// What was typed, and the defaults. With `predict` nobody waits for η₀; hashed features are as many as there are
+    /// What was typed, and the defaults. With `predict` η₀ is not searched for; hashed features are as many as there are
     /// columns for them.
     pub(super) fn spec(&self, seed: u64, predict: bool, hash_bits: Option<u32>) -> Spec {
         let mut spec = Spec::new(self.algorithm);

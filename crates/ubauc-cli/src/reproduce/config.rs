@@ -40,7 +40,7 @@ pub(super) struct Protocol {
     pub(super) partition: u64,
     /// How features are scaled, unless the data set says otherwise.
     pub(super) scale: ScaleName,
-    /// Judge by cross-validation over all rows with so many folds, not on the test part.
+    /// Judge by cross-validation over all rows with this many folds, not on the test part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) folds: Option<u32>,
 }
@@ -172,7 +172,7 @@ impl Protocol {
         let how = match self.folds {
             Some(folds) => format!(
                 "{} models by repeated {folds}-fold cross-validation over all rows; parameters by AUC on {validation:.0} % \
-                 of what the first of them learns from, so that rows which others are judged on have had a say in them",
+                 of what the first of them learns from, so that they depend on rows which the others are judged on",
                 self.runs
             ),
             None => format!(

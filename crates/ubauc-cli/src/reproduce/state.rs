@@ -139,7 +139,7 @@ impl<C: Made + Serialize + for<'a> Deserialize<'a>> State<C> {
         self.origins.len() - 1
     }
 
-    /// Replaces the file at once: whoever stops the program finds the old or the new.
+    /// Replaces the file atomically: a run that is stopped leaves the old file or the new one.
     pub(super) fn save(&self, path: &Path) -> Result<()> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');

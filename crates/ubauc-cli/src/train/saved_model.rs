@@ -3,22 +3,21 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 use ubauc::algorithm::{Algorithm, Outcome, Spec};
-use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Choice;
+use ubauc::features::FeatureMap;
 use ubauc::model::Model;
-use ubauc::model_file::{Certificate, Parameters, SavedModel};
+use ubauc::model_file::{Parameters, SavedModel};
 
-use super::{TrainArgs, midpoint};
+use super::TrainArgs;
 use crate::names::name_of;
-use crate::scoring::ClassSides;
 use crate::search::kind;
+use crate::training::Training;
 
 pub(super) fn saved_model(
     args: &TrainArgs,
     spec: &Spec,
     trained: &Outcome,
-    data: &Dataset,
-    sides: &ClassSides,
+    training: &Training,
 ) -> Result<SavedModel> {
     let mut parameters = Parameters::new();
     let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
@@ -39,7 +38,7 @@ pub(super) fn saved_model(
         set("shuffle", json!(passes.shuffle));
         set("seed", json!(passes.seed));
     }
-    if let Some(online) = args.online.report_of(spec, trained.eta0) {
+    if let Some(online) = args.online.report_of(spec, trained.effort.eta0) {
         let online = json!(online);
         for (name, value) in online.as_object().into_iter().flatten() {
             set(name, value.clone());
@@ -55,28 +54,20 @@ pub(super) fn saved_model(
     if let Choice::Partition(seed) = choice {
         set("partition", json!(seed));
     }
-    let certificate = Certificate {
-        objective: Some(trained.objective),
-        dual: trained.dual,
-        gap: trained.gap,
-        stop: Some(trained.stop.name().to_string()),
-        lambda: trained.lambda,
-        tied: trained.tied.map(|n| n as u64),
-        n: data.rows().len() as u64,
-        n_pos: data.n_pos() as u64,
-        n_neg: data.n_neg() as u64,
-        ..Certificate::default()
-    };
     let model = Model {
-        weights: trained.weights.clone(),
-        intercept: trained.intercept,
-        // Of logistic regression: even odds.
-        threshold: trained.lambda.map_or(0.0, midpoint),
-        classes: data.class_names().clone(),
-        partition: matches!(choice, Choice::Partition(_)).then(|| sides.partition.clone()),
-        names: data.names().to_vec(),
-        ..Model::default()
+        features: match &training.mapped {
+            Some(mapped) => FeatureMap::Columns(mapped.map.clone()),
+            None => FeatureMap::Identity,
+        },
+        reading: training.reading.clone(),
+        partition: matches!(choice, Choice::Partition(_)).then(|| training.sides.partition.clone()),
+        ..trained.model.clone()
     };
     let algorithm = spec.algorithm().name();
-    Ok(SavedModel::new(model, algorithm, parameters, certificate)?)
+    Ok(SavedModel::new(
+        model,
+        algorithm,
+        parameters,
+        trained.certificate.clone(),
+    )?)
 }

@@ -18,33 +18,31 @@ pub(super) fn warn(
         Some(weights) => weights.iter().filter(|s| **s > 0.0).count(),
         None => data.rows().len(),
     };
-    let cure = match spec.algorithm() {
-        Algorithm::BaUbauc => "a larger --beta or a smaller --gamma lets",
-        Algorithm::OlUbauc => "a larger --eta0 or --beta, or a smaller --gamma may let",
-        Algorithm::Logistic => "a smaller --gamma may let",
-        Algorithm::Solam => "a larger --zeta may let",
-        Algorithm::Opauc => "a larger --eta or a smaller --lambda may let",
-        Algorithm::OamSeq | Algorithm::OamGra | Algorithm::SvmOr | Algorithm::Svm => {
-            "a larger --C may let"
-        }
+    let remedy = match spec.algorithm() {
+        Algorithm::BaUbauc => "a larger --beta or a smaller --gamma",
+        Algorithm::OlUbauc => "a larger --eta0 or --beta, or a smaller --gamma",
+        Algorithm::Logistic => "a smaller --gamma",
+        Algorithm::Solam => "a larger --zeta",
+        Algorithm::Opauc => "a larger --eta or a smaller --lambda",
+        Algorithm::OamSeq | Algorithm::OamGra | Algorithm::SvmOr | Algorithm::Svm => "a larger --C",
     };
-    if trained.weights.iter().all(|w| *w == 0.0) {
+    let tied = trained.certificate.tied.map(|tied| tied as usize);
+    if trained.model.weights.iter().all(|w| *w == 0.0) {
         output.note(format!(
-            "warning: all weights are 0: every example has the same score and AUC is 0.5; {cure} \
-             the features speak"
+            "warning: all weights are 0: every example has the same score and AUC is 0.5; try {remedy}"
         ));
     } else if svm_says_nothing(trained, spec, data) {
         output.note(format!(
             "warning: all weights are 0 to within the tolerance: no weights have a smaller sum of \
              losses than one answer for all, as happens where few examples of one class overlap \
-             with many of the other, and AUC is luck; {cure} the features speak"
+             with many of the other, and the AUC is not meaningful; try {remedy}"
         ));
-    } else if trained.tied == Some(n) {
+    } else if tied == Some(n) {
         output.note(format!(
             "warning: all weights are 0 to within the tolerance: every example is tied at the \
-             threshold, and the order of the scores means nothing; {cure} the features speak"
+             threshold, and the order of the scores means nothing; try {remedy}"
         ));
-    } else if let Some(tied) = trained.tied.filter(|t| has_collapsed(data, weights, *t)) {
+    } else if let Some(tied) = tied.filter(|t| has_collapsed(data, weights, *t)) {
         let share = 100.0 * tied as f64 / n as f64;
         output.note(format!(
             "warning: {} examples ({share:.1} %) are tied at the threshold lambda: the model has \
@@ -81,12 +79,12 @@ fn warn_of_stop(trained: &Outcome, spec: &Spec, output: Output) {
                  certificate"
             ));
         }
-        Stop::Unproved => output.note(
+        Stop::Estimated => output.note(
             "warning: the gap is an estimate, not a certificate: with gamma = 0 features may depend on \
              each other, which a small --gamma mends; and where values are huge beside their \
              variation rounding hides it, which taking their mean off mends",
         ),
-        stop if trained.rounds.is_some() && spec.algorithm() == Algorithm::BaUbauc => {
+        stop if trained.effort.rounds.is_some() && spec.algorithm() == Algorithm::BaUbauc => {
             output.note(format!(
                 "warning: not converged ({}): block descent may stop short of the optimum; \
              --solver newton does not",
@@ -98,6 +96,7 @@ fn warn_of_stop(trained: &Outcome, spec: &Spec, output: Output) {
              features (--scale maxabs) or ask for a larger --tolerance",
             stop.name(),
             trained
+                .certificate
                 .gap
                 .map_or("unknown".to_string(), |g| format!("{g:.1e}")),
             spec.tolerance(),
@@ -123,7 +122,11 @@ fn svm_says_nothing(trained: &Outcome, spec: &Spec, data: &Dataset) -> bool {
     let (n_pos, n_neg) = (data.n_pos() as f64, data.n_neg() as f64);
     let b = (c * (n_pos - n_neg)).clamp(-1.0, 1.0);
     let of_none = 0.5 * b * b + c * (n_pos * (1.0 - b) + n_neg * (1.0 + b));
-    trained.objective >= of_none * (1.0 - spec.tolerance())
+    let enough = of_none * (1.0 - spec.tolerance());
+    trained
+        .certificate
+        .objective
+        .is_some_and(|objective| objective >= enough)
 }
 
 /// By which share of itself the objective changed in the last pass, if there were two.

@@ -1,6 +1,10 @@
 //! The batch algorithms: from a spec to the solver, and back.
 
-use super::{BaUbauc, FitInputs, Logistic, Outcome, Progress, Solver, Stop, Svm, SvmOr, Trace};
+use super::outcome::Solution;
+use super::{
+    BaUbauc, Effort, FitInputs, Logistic, Outcome, Progress, Solver, Stop, Svm, SvmOr, Trace,
+    TrainingSet,
+};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::objective::univariate::l_tilde_min;
@@ -13,7 +17,7 @@ pub(super) fn ba_ubauc(
     inputs: &FitInputs<'_>,
     divisors: Option<&[f64]>,
     spec: &BaUbauc,
-) -> Result<Outcome> {
+) -> Result<Solution> {
     match spec.solver {
         Solver::Newton => {}
         #[cfg(feature = "bcd")]
@@ -27,8 +31,8 @@ pub(super) fn logistic(
     inputs: &FitInputs<'_>,
     divisors: Option<&[f64]>,
     spec: &Logistic,
-) -> Result<Outcome> {
-    Ok(Outcome {
+) -> Result<Solution> {
+    Ok(Solution {
         // Its intercept is −λ: even odds at 0.
         lambda: None,
         ..newton(data, inputs, divisors, &spec.params())?
@@ -40,7 +44,7 @@ fn newton(
     inputs: &FitInputs<'_>,
     divisors: Option<&[f64]>,
     params: &BaUbaucParams,
-) -> Result<Outcome> {
+) -> Result<Solution> {
     let progress = |point: &TracePoint| {
         if let Some(progress) = inputs.progress {
             progress(&Progress::Newton(*point));
@@ -53,7 +57,7 @@ fn newton(
         start: inputs.start.map(|start| start.weights),
         progress: Some(&progress),
     };
-    Ok(Outcome::of_newton(
+    Ok(Solution::of_newton(
         ba_ubauc::fit(data, &given, params)?,
         params,
     ))
@@ -61,8 +65,18 @@ fn newton(
 
 impl Outcome {
     /// Of ba-UBAUC, wherever its rows are.
-    pub fn of_newton(fit: ba_ubauc::Fit, params: &BaUbaucParams) -> Outcome {
-        Outcome {
+    pub fn of_newton(
+        fit: ba_ubauc::Fit,
+        params: &BaUbaucParams,
+        examples: &TrainingSet<'_>,
+    ) -> Outcome {
+        Solution::of_newton(fit, params).outcome(examples)
+    }
+}
+
+impl Solution {
+    fn of_newton(fit: ba_ubauc::Fit, params: &BaUbaucParams) -> Solution {
+        Solution {
             lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
             weights: fit.weights,
             intercept: fit.intercept,
@@ -70,13 +84,13 @@ impl Outcome {
             dual: fit.dual,
             gap: fit.gap,
             tied: (params.softness == 0.0).then_some(fit.tied),
-            newton: Some(fit.newton),
-            rounds: None,
-            passes: None,
-            eta0: None,
+            effort: Effort {
+                newton: Some(fit.newton),
+                ..Effort::default()
+            },
             stop: match fit.stop {
                 ba_ubauc::Stop::Converged => Stop::Converged,
-                ba_ubauc::Stop::Unproved => Stop::Unproved,
+                ba_ubauc::Stop::Estimated => Stop::Estimated,
                 ba_ubauc::Stop::Stalled => Stop::Stalled,
                 ba_ubauc::Stop::MaxNewton => Stop::MaxNewton,
             },
@@ -92,7 +106,7 @@ fn bcd(
     divisors: Option<&[f64]>,
     spec: &BaUbauc,
     max_rounds: usize,
-) -> Result<Outcome> {
+) -> Result<Solution> {
     use crate::solver::ba_ubauc::bcd::{self, BcdParams, BcdStop};
     let params = BcdParams {
         beta: spec.params.beta,
@@ -109,7 +123,7 @@ fn bcd(
     for (w, r) in fit.weights.iter_mut().zip(divisors.unwrap_or_default()) {
         *w /= r;
     }
-    Ok(Outcome {
+    Ok(Solution {
         lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
         weights: fit.weights,
         intercept: fit.intercept,
@@ -117,10 +131,10 @@ fn bcd(
         dual: Some(fit.dual),
         gap: Some(fit.gap),
         tied: None,
-        newton: None,
-        rounds: Some(fit.rounds),
-        passes: None,
-        eta0: None,
+        effort: Effort {
+            rounds: Some(fit.rounds),
+            ..Effort::default()
+        },
         stop: match fit.stop {
             BcdStop::Converged => Stop::Converged,
             BcdStop::MaxRounds => Stop::MaxRounds,
@@ -160,7 +174,7 @@ pub(super) fn svm_or(
     inputs: &FitInputs<'_>,
     divisors: Option<&[f64]>,
     spec: &SvmOr,
-) -> Result<Outcome> {
+) -> Result<Solution> {
     let progress = |point: &RoundPoint| {
         if let Some(progress) = inputs.progress {
             progress(&Progress::Round(*point));
@@ -171,7 +185,7 @@ pub(super) fn svm_or(
         progress: Some(&progress),
     };
     let fit = svm_or_solver::fit(data, &given, &spec.params)?;
-    Ok(Outcome {
+    Ok(Solution {
         lambda: Some(l_tilde_min(&fit.scores, data.positive())?.lambda),
         weights: fit.weights,
         intercept: 0.0,
@@ -179,18 +193,18 @@ pub(super) fn svm_or(
         dual: Some(fit.dual),
         gap: Some(fit.gap),
         tied: None,
-        newton: None,
-        rounds: Some(fit.rounds),
-        passes: None,
-        eta0: None,
+        effort: Effort {
+            rounds: Some(fit.rounds),
+            ..Effort::default()
+        },
         stop: fit.stop.into(),
         trace: Trace::Bundle(fit.trace),
     })
 }
 
-pub(super) fn svm(data: &Dataset, divisors: Option<&[f64]>, spec: &Svm) -> Result<Outcome> {
+pub(super) fn svm(data: &Dataset, divisors: Option<&[f64]>, spec: &Svm) -> Result<Solution> {
     let fit = linear_svm::fit(data, divisors, &spec.params)?;
-    Ok(Outcome {
+    Ok(Solution {
         weights: fit.weights,
         intercept: fit.intercept,
         lambda: None,
@@ -198,10 +212,10 @@ pub(super) fn svm(data: &Dataset, divisors: Option<&[f64]>, spec: &Svm) -> Resul
         dual: Some(fit.dual),
         gap: Some(fit.gap),
         tied: None,
-        newton: None,
-        rounds: None,
-        passes: Some(fit.passes),
-        eta0: None,
+        effort: Effort {
+            passes: Some(fit.passes),
+            ..Effort::default()
+        },
         stop: match fit.converged {
             true => Stop::Converged,
             false => Stop::MaxPasses,

@@ -9,6 +9,7 @@ mod batch;
 mod learner;
 mod named;
 mod online;
+mod outcome;
 mod rival_learner;
 mod spec;
 mod table;
@@ -17,17 +18,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::data::dataset::Dataset;
-use crate::solver::ba_ubauc::TracePoint;
-use crate::solver::linear_svm::SvmPoint;
-use crate::solver::passes::PassPoint;
-use crate::solver::svm_or::RoundPoint;
-
 use crate::solver::oam::Update;
 use online::OamBy;
 
 pub use crate::solver::ol_ubauc::passes::Start;
 pub use crate::solver::passes::Passing;
 pub use learner::Learner;
+pub use outcome::{Effort, Outcome, Progress, Stop, Trace, TrainingSet};
 pub use rival_learner::RivalLearner;
 pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
 pub use table::{TableFit, fit_table};
@@ -147,55 +144,6 @@ impl Algorithm {
     }
 }
 
-/// Why it stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// As near to the minimum as was asked for: certified.
-    Converged,
-    /// The same by an estimate of the gap.
-    Unproved,
-    /// Rounding, or block descent (E12), stopped all progress before.
-    Stalled,
-    /// The Newton steps ran out.
-    MaxNewton,
-    /// The rounds ran out.
-    MaxRounds,
-    /// A subproblem could not be solved.
-    Unsolved,
-    /// The objective no longer changes from pass to pass.
-    Still,
-    /// The passes ran out.
-    MaxPasses,
-}
-
-impl Stop {
-    /// As files and reports have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stop::Converged => "converged",
-            Stop::Unproved => "unproved",
-            Stop::Stalled => "stalled",
-            Stop::MaxNewton => "max_newton",
-            Stop::MaxRounds => "max_rounds",
-            Stop::Unsolved => "unsolved",
-            Stop::Still => "still",
-            Stop::MaxPasses => "max_passes",
-        }
-    }
-}
-
-/// One step, round or pass, for a progress callback.
-#[derive(Debug, Clone, Copy)]
-pub enum Progress {
-    /// A Newton step.
-    Newton(TracePoint),
-    /// A round of the bundle method.
-    Round(RoundPoint),
-    /// A pass over the examples.
-    Pass(PassPoint),
-}
-
 /// What is given besides the parameters.
 #[derive(Default, Clone, Copy)]
 pub struct FitInputs<'a> {
@@ -205,63 +153,8 @@ pub struct FitInputs<'a> {
     pub start: Option<Start<'a>>,
     /// Called after every step, round or pass.
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-}
-
-/// Every step, round or pass.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum Trace {
-    /// Newton steps of ba-UBAUC.
-    Newton(Vec<TracePoint>),
-    /// The objective of block descent at the start and after each round.
-    Rounds(Vec<f64>),
-    /// Passes of an online learner.
-    Passes(Vec<PassPoint>),
-    /// Rounds of the bundle method.
-    Bundle(Vec<RoundPoint>),
-    /// Evaluations of the support vector machine.
-    Svm(Vec<SvmPoint>),
-    /// Nothing is kept.
-    None,
-}
-
-/// What was learned, in units of the data; P of ba-ubauc, ol-ubauc and logistic in mean form.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// For the raw features.
-    pub weights: Vec<f64>,
-    /// b, 0 without.
-    pub intercept: f64,
-    /// The interval of best thresholds, in units of the score w·x + b.
-    pub lambda: Option<[f64; 2]>,
-    /// The objective.
-    pub objective: f64,
-    /// A lower bound of its minimum.
-    pub dual: Option<f64>,
-    /// Their relative distance.
-    pub gap: Option<f64>,
-    /// Examples tied at the threshold.
-    pub tied: Option<usize>,
-    /// Newton steps.
-    pub newton: Option<usize>,
-    /// Rounds of block descent or of the bundle method.
-    pub rounds: Option<usize>,
-    /// Passes over the examples.
-    pub passes: Option<usize>,
-    /// η₀ of ol-ubauc, given or found.
-    pub eta0: Option<f64>,
-    /// Why it stopped.
-    pub stop: Stop,
-    /// Every step, round or pass.
-    pub trace: Trace,
-}
-
-impl Outcome {
-    /// The middle of the best thresholds, or even odds.
-    pub fn threshold(&self) -> f64 {
-        self.lambda
-            .map_or(0.0, |[low, high]| low + 0.5 * (high - low))
-    }
+    /// Called before every example of the rivals that learn online, whose passes may be long.
+    pub before_example: Option<&'a (dyn Fn() + Sync)>,
 }
 
 /// Learns by any algorithm.
@@ -269,7 +162,7 @@ pub fn fit(data: &Dataset, inputs: &FitInputs<'_>, spec: &Spec) -> Result<Outcom
     spec.check()?;
     let divisors = spec.divisors(data, inputs.weights)?;
     let divisors = divisors.as_deref();
-    match spec {
+    let solution = match spec {
         Spec::BaUbauc(spec) => batch::ba_ubauc(data, inputs, divisors, spec),
         Spec::OlUbauc(spec) => online::ol_ubauc(data, inputs, divisors, spec),
         Spec::Solam(spec) => online::passes(data, inputs, divisors, spec),
@@ -283,12 +176,58 @@ pub fn fit(data: &Dataset, inputs: &FitInputs<'_>, spec: &Spec) -> Result<Outcom
         Spec::SvmOr(spec) => batch::svm_or(data, inputs, divisors, spec),
         Spec::Svm(spec) => batch::svm(data, divisors, spec),
         Spec::Logistic(spec) => batch::logistic(data, inputs, divisors, spec),
-    }
+    };
+    Ok(solution?.outcome(&TrainingSet::from(data)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every algorithm leaves a model of its data that a file can hold, and a certificate.
+    #[test]
+    fn an_outcome_is_a_model_with_its_certificate() {
+        use crate::data::labels::Binary;
+        use crate::data::rows::{Dense, Rows};
+        use crate::model_file::SavedModel;
+        let n = 40_usize;
+        let value = |at: usize| ((at * 7919) % 101) as f64 / 50.0 - 1.0;
+        let values: Vec<f64> = (0..2 * n).map(value).collect();
+        let positive: Vec<bool> = (0..n)
+            .map(|i| value(2 * i) + 0.3 * value(i) > 0.2)
+            .collect();
+        let n_pos = positive.iter().filter(|p| **p).count();
+        let labels = Binary {
+            n_pos,
+            n_neg: n - n_pos,
+            positive,
+            names: ["no".to_string(), "yes".to_string()],
+        };
+        let names = vec!["age".to_string(), "height".to_string()];
+        let rows = Rows::Dense(Dense::new(values, n, 2).unwrap());
+        let data = Dataset::new(rows, labels, names.clone()).unwrap();
+        for algorithm in Algorithm::all() {
+            let found = fit(&data, &FitInputs::default(), &Spec::new(algorithm)).unwrap();
+            let Outcome {
+                model, certificate, ..
+            } = &found;
+            assert_eq!(
+                (&model.names, &model.classes[1]),
+                (&names, &"yes".to_string())
+            );
+            assert_eq!(certificate.stop.as_deref(), Some(found.stop.name()));
+            assert_eq!(certificate.n, n as u64);
+            assert_eq!(certificate.n_pos, n_pos as u64);
+            if let Some([low, high]) = certificate.lambda {
+                assert!((low..=high).contains(&model.threshold));
+            }
+            let (model, certificate) = (model.clone(), certificate.clone());
+            let saved = SavedModel::new(model, algorithm.name(), <_>::default(), certificate);
+            let saved = saved.unwrap();
+            let read = SavedModel::from_json(&saved.to_json().unwrap()).unwrap();
+            assert_eq!(read, saved);
+        }
+    }
 
     #[test]
     fn a_spec_is_written_and_read_with_its_name() {

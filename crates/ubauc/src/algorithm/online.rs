@@ -1,15 +1,15 @@
 //! The online algorithms in passes over a data set: from a spec to the learner, and back.
 
-use super::{
-    FitInputs, Oam, OlUbauc, Opauc, Outcome, PassSpec, Progress, Solam, Spec, Stop, Trace,
-};
+use super::outcome::Solution;
+use super::{Effort, FitInputs, Oam, OlUbauc, Opauc, PassSpec, Progress, Solam, Spec, Stop, Trace};
 use crate::Result;
 use crate::data::dataset::Dataset;
+use crate::data::rows::Row;
 use crate::objective::univariate::l_tilde_min;
 use crate::solver::oam::{self, Update};
 use crate::solver::ol_ubauc::passes::{self as ol_passes, PassesInputs};
 use crate::solver::ol_ubauc::{OlUbaucParams, eta0};
-use crate::solver::passes::{self, Online, OnlineInputs, PassPoint, Passing, Run};
+use crate::solver::passes::{self, Online, OnlineInputs, PassPoint, Passing, Run, Scored};
 use crate::solver::{opauc, solam};
 
 /// A spec of a learner that the common pass loop drives.
@@ -75,15 +75,18 @@ pub(super) fn passes(
     inputs: &FitInputs<'_>,
     divisors: Option<&[f64]>,
     spec: &impl Learns,
-) -> Result<Outcome> {
+) -> Result<Solution> {
     let progress = pass_progress(inputs);
     let given = OnlineInputs {
         divisors,
         progress: Some(&progress),
     };
-    let learner = spec.learner(data, divisors)?;
+    let learner = Watched {
+        learner: spec.learner(data, divisors)?,
+        before_example: inputs.before_example,
+    };
     let fit = passes::fit(data, &given, learner, &spec.passes().passes())?;
-    Ok(Outcome {
+    Ok(Solution {
         lambda: Some(l_tilde_min(&fit.scores, data.positive())?.lambda),
         weights: fit.weights,
         intercept: 0.0,
@@ -91,13 +94,37 @@ pub(super) fn passes(
         dual: None,
         gap: None,
         tied: None,
-        newton: None,
-        rounds: None,
-        passes: Some(fit.passes),
-        eta0: None,
+        effort: Effort {
+            passes: Some(fit.passes),
+            ..Effort::default()
+        },
         stop: fit.stop.into(),
         trace: Trace::Passes(fit.trace),
     })
+}
+
+/// A learner that calls somebody before every example.
+struct Watched<'a, L> {
+    learner: L,
+    before_example: Option<&'a (dyn Fn() + Sync)>,
+}
+
+impl<L: Online> Online for Watched<'_, L> {
+    #[inline]
+    fn learn(&mut self, x: Row<'_>, positive: bool) {
+        if let Some(before_example) = self.before_example {
+            before_example();
+        }
+        self.learner.learn(x, positive);
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        self.learner.weights()
+    }
+
+    fn objective(&self, at: &Scored<'_>) -> f64 {
+        self.learner.objective(at)
+    }
 }
 
 fn pass_progress<'a>(inputs: &'a FitInputs<'_>) -> impl Fn(&PassPoint) + Sync + 'a {
@@ -113,7 +140,7 @@ pub(super) fn ol_ubauc(
     inputs: &FitInputs<'_>,
     divisors: Option<&[f64]>,
     spec: &OlUbauc,
-) -> Result<Outcome> {
+) -> Result<Solution> {
     let progress = pass_progress(inputs);
     let given = PassesInputs {
         weights: inputs.weights,
@@ -123,7 +150,7 @@ pub(super) fn ol_ubauc(
     };
     let params = with_eta0(data, &given, spec)?;
     let fit = ol_passes::fit(data, &given, &params, &spec.passes.passes())?;
-    Ok(Outcome {
+    Ok(Solution {
         lambda: Some(fit.lambda.map(|l| l + fit.intercept)),
         weights: fit.weights,
         intercept: fit.intercept,
@@ -131,10 +158,11 @@ pub(super) fn ol_ubauc(
         dual: None,
         gap: None,
         tied: Some(fit.tied),
-        newton: None,
-        rounds: None,
-        passes: Some(fit.passes),
-        eta0: Some(params.eta0),
+        effort: Effort {
+            passes: Some(fit.passes),
+            eta0: Some(params.eta0),
+            ..Effort::default()
+        },
         stop: fit.stop.into(),
         trace: Trace::Passes(fit.trace),
     })

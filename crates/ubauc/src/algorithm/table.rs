@@ -40,11 +40,7 @@ impl TableFit {
     pub fn model(&self) -> Model {
         Model {
             features: FeatureMap::Columns(self.map.clone()),
-            weights: self.outcome.weights.clone(),
-            intercept: self.outcome.intercept,
-            threshold: self.outcome.threshold(),
-            classes: self.data.class_names().clone(),
-            ..Model::default()
+            ..self.outcome.model.clone()
         }
     }
 }

@@ -120,7 +120,8 @@ impl GenerateParams {
         )?;
         // Half the probability that two rows are empty, which nothing can tell apart.
         let unavoidable = 0.5 * libm::exp(2.0 * dim * libm::log1p(-density));
-        let must = "below 1 - (1 - density)^(2 dim) / 2, as empty rows cannot be told apart";
+        let must =
+            "below 1 - (1 - density)^(2 dim) / 2, as empty rows of both classes look the same";
         require(1.0 - self.auc > unavoidable, "auc", self.auc, must)
     }
 

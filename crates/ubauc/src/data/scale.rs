@@ -114,7 +114,7 @@ impl Scale {
         }
     }
 
-    /// The same of rows that are elsewhere, whose lengths nobody compares.
+    /// The same of rows that are elsewhere, whose lengths are not compared.
     pub fn suited_if_sparse(sparse: bool) -> Scale {
         match sparse {
             true => Scale::MaxAbs,

@@ -1,4 +1,4 @@
-//! Features hashed into 2^b columns, for streams whose features nobody has counted.
+//! Features hashed into 2^b columns, for streams whose number of features is unknown.
 //!
 //!   h(j) = the leading b bits of mix(j),   x'_k = Σ_{j: h(j) = k} x_j
 //!

@@ -1,8 +1,8 @@
 //! What a model makes of a raw row before it is weighed.
 //!
-//! A raw row is what a reader or a caller has: numbers by column, or the values of named columns of a table. A [`FeatureMap`] turns it into the features that the
-//! weights belong to. It is part of the model, so that whoever has a model can score raw rows; nobody applies a map by
-//! hand. A new map is a variant here, with a file of its own.
+//! A raw row is what a reader or a caller has: numbers by column, or the values of named columns of a table. A
+//! [`FeatureMap`] turns it into the features that the weights belong to. It is part of the model, so that a model alone
+//! scores raw rows; no caller applies a map by hand. A new map is a variant here, with a file of its own.
 
 pub mod columns;
 pub mod hash;

@@ -136,7 +136,9 @@ impl Effects {
                 purify(&mut terms, at, (&rows, &readers), &weight);
             }
         }
-        let means = terms.iter_mut().map(|term| centre(term, &rows, &weight, &readers));
+        let means = terms
+            .iter_mut()
+            .map(|term| centre(term, &rows, &weight, &readers));
         let intercept = intercept + means.sum::<f64>();
         Ok(Effects {
             terms,
@@ -175,7 +177,11 @@ fn centre(
         let linear = term.table.linear.map_or(0.0, |k| slope * rows.number(i, k));
         let value = linear + term.table.value(&cells);
         let s = weight(i);
-        sums = [sums[0] + s, sums[1] + s * value, sums[2] + s * value * value];
+        sums = [
+            sums[0] + s,
+            sums[1] + s * value,
+            sums[2] + s * value * value,
+        ];
         *counts.entry(cells).or_insert(0_u64) += 1;
     }
     let total = sums[0].max(f64::MIN_POSITIVE);
@@ -376,13 +382,20 @@ fn purify(
 
 /// For each cell of a column the cell of a pair's side that it is in; none where the column cannot tell.
 fn coarser(main: &Effect, side: &Effect) -> Option<Vec<u32>> {
-    let (Effect::Cells { cells: main, .. }, Effect::Cells { cells: side, .. }) = (main, side) else {
+    let (Effect::Cells { cells: main, .. }, Effect::Cells { cells: side, .. }) = (main, side)
+    else {
         return None;
     };
     if main == side {
         return Some((0..main.len() as u32).collect());
     }
-    let (Cells::Bins { cuts, missing }, Cells::Bins { cuts: coarse, missing: gap }) = (main, side)
+    let (
+        Cells::Bins { cuts, missing },
+        Cells::Bins {
+            cuts: coarse,
+            missing: gap,
+        },
+    ) = (main, side)
     else {
         return None;
     };

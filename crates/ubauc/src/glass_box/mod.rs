@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ranking::{PairGain, Ranking};
 
-use crate::algorithm::Outcome;
+use crate::algorithm::{Outcome, TrainingSet};
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::table::Table;
@@ -163,7 +163,8 @@ impl<'a> TrainingTable<'a> {
             progress,
             ..BatchInputs::default()
         };
-        let outcome = Outcome::of_newton(ba_ubauc::fit(&data, &inputs, params)?, params);
+        let fit = ba_ubauc::fit(&data, &inputs, params)?;
+        let outcome = Outcome::of_newton(fit, params, &TrainingSet::from(&data));
         Ok(GlassBox {
             learned,
             data,
@@ -188,11 +189,7 @@ impl GlassBox {
     pub fn model(&self) -> Model {
         Model {
             features: FeatureMap::Columns(self.learned.map.clone()),
-            weights: self.outcome.weights.clone(),
-            intercept: self.outcome.intercept,
-            threshold: self.outcome.threshold(),
-            classes: self.data.class_names().clone(),
-            ..Model::default()
+            ..self.outcome.model.clone()
         }
     }
 }

@@ -10,6 +10,8 @@
 //! The soft loss is above the hinge by at most κ ln 2, at t = 0, and is the hinge as κ → 0. φ' is the multiplier of the
 //! example: −yφ'(t) is the (sub)gradient in z, +yφ'(t) that in λ. At the kink of the hinge 0 is taken (E6).
 //!
+//! The solver of the exact hinge asks for its prox besides ([`hinge_multiplier`]).
+//!
 //! A new loss is a variant here; the compiler names the places that must know it.
 
 /// φ.
@@ -97,6 +99,14 @@ impl Loss {
     }
 }
 
+/// The prox of the hinge. Of min_z { s[y(λ − z)]₊ + (σ/2)(z − v)² } the multiplier is u = σ(v − z), which is
+/// e = σ(v − λ) brought into [−s, 0] for a positive example and into [0, s] for a negative one; z = λ where it stays
+/// strictly inside. `signed` is ys.
+#[inline]
+pub fn hinge_multiplier(e: f64, signed: f64) -> f64 {
+    e.min((-signed).max(0.0)).max((-signed).min(0.0))
+}
+
 /// 1/(1 + e^{−t}), without overflow.
 #[inline]
 fn logistic(t: f64) -> f64 {
@@ -111,7 +121,7 @@ fn logistic(t: f64) -> f64 {
 #[inline]
 fn exp_of_negative(x: f64) -> f64 {
     const LOG2_E: f64 = std::f64::consts::LOG2_E;
-    // ln 2 in two parts, the first with so many zeros at its end that its multiples are exact.
+    // ln 2 in two parts, the first ending in enough zero bits for its multiples to be exact.
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     // 1.5·2^52: adding it rounds to a whole number, which then stands in the lowest bits.
@@ -186,6 +196,22 @@ mod tests {
                 let tangent = at.value + at.multiplier * (s - t);
                 prop_assert!(loss.value(s) >= tangent - 1e-13 * (1.0 + tangent.abs()));
             }
+        }
+
+        /// The prox is the minimum: no z near or far has a smaller value.
+        #[test]
+        fn the_prox_of_the_hinge_is_a_minimum(
+            v in -3.0..3.0f64, lambda in -3.0..3.0f64, other in -6.0..6.0f64,
+            s in 0.0..2.0f64, sigma in 0.1..10.0f64, positive: bool,
+        ) {
+            let y = if positive { 1.0 } else { -1.0 };
+            let value = |z: f64| {
+                s * Loss::Hinge.value(y * (lambda - z)) + 0.5 * sigma * (z - v).powi(2)
+            };
+            let u = hinge_multiplier(sigma * (v - lambda), y * s);
+            let z = v - u / sigma;
+            prop_assert!((0.0..=s).contains(&(-y * u)));
+            prop_assert!(value(z) <= value(other) + 1e-12);
         }
 
         /// Central differences, where the third derivative leaves them right.

@@ -366,7 +366,7 @@ mod tests {
         }
         assert!((merged.hinge - whole.hinge).abs() < 1e-15);
         assert_eq!(merged.total, ClassWeights { pos: 4.0, neg: 2.5 });
-        // Twice the weights (4 for the fourth, none for the last …) as so many copies.
+        // Twice the weights (4 for the fourth, none for the last …) as copies of the examples.
         let copies = [2, 4, 1, 6, 0];
         let repeat = |i: usize| std::iter::repeat_n(i, copies[i]);
         let rows: Vec<usize> = (0..5).flat_map(repeat).collect();

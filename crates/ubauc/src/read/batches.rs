@@ -1,7 +1,7 @@
 //! Rows batch by batch, in memory that does not grow with the file: for scoring.
 //!
 //! Labels are not read: a table may have no column of labels, and an svmlight line begins with any
-//! number. From a pipe a batch is the lines that have come, so that nobody waits for a full block.
+//! number. From a pipe a batch is the lines that have come, so that the caller never waits for a full block.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};

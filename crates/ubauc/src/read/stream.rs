@@ -3,7 +3,7 @@
 //! Three stages run at once. A thread of its own reads and decompresses, and cuts the text into
 //! blocks of whole lines; the threads of the pool parse the blocks; the caller takes the batches in
 //! the order of the stream. Only a few blocks are under way. From a pipe a block is the lines that
-//! have come, so that nobody waits for a full one, and the caller never waits longer than it wants.
+//! have come, without waiting for a full one, and the caller never waits longer than it wants.
 //!
 //! How a stream falls into batches depends on time; what is in them does not: svmlight rows are
 //! always sparse and those of a table always dense.
@@ -186,7 +186,7 @@ struct Source {
     options: StreamOptions,
 }
 
-/// Where batches are put, in order. `false`: nobody takes them any more.
+/// Where batches are put, in order. `false`: the receiver is gone.
 struct Queue {
     send: SyncSender<Option<Slot>>,
 }

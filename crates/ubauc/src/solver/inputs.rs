@@ -35,7 +35,7 @@ pub(super) fn check_row_inputs(
     Ok(())
 }
 
-/// Both classes must have a say.
+/// Both classes must have examples of positive weight.
 pub(super) fn refuse_one_class(
     total: ClassWeights,
     [negative, positive]: &[String; 2],

@@ -75,7 +75,7 @@ impl Passes {
     }
 }
 
-/// One pass, for whoever watches.
+/// One pass, for a progress callback.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PassPoint {
     /// From 1.

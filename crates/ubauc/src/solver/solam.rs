@@ -157,7 +157,7 @@ impl Solam {
         if weights.norm_sq > limit {
             let shrink = self.radius / weights.norm_sq.sqrt();
             weights.norm_sq = limit;
-            // A w that has left the numbers is marked, for whoever looks at it after the pass.
+            // A w that has left the numbers is marked, to be found after the pass.
             if !weights.decay(shrink) {
                 weights.scale = f64::NAN;
             }
@@ -221,7 +221,7 @@ impl Streaming for Solam {
         }
     }
 
-    /// κ, of which nobody knows the largest before the stream ends. Refuses what [`Solam::new`] would.
+    /// κ, whose largest value is unknown before the stream ends. Refuses what [`Solam::new`] would.
     fn widen(&mut self, norm: f64) -> Result<()> {
         let bound = self.radius * norm;
         if !(norm >= 0.0 && bound.is_finite()) {

@@ -1,4 +1,4 @@
-//! What a learner needs beyond [`Online`] to follow a stream: room for features that nobody has announced, single weights,
+//! What a learner needs beyond [`Online`] to follow a stream: room for features that appear later, single weights,
 //! and a check of a state that came from outside.
 
 use super::passes::Online;
@@ -31,7 +31,7 @@ pub(crate) trait Streaming: Online {
 pub(crate) fn reserve<T>(numbers: &mut Vec<T>, len: usize) -> Result<()> {
     let more = len.saturating_sub(numbers.len());
     numbers.try_reserve(more).map_err(|_| Error::Numerical {
-        what: "no memory for the weights of so many features",
+        what: "not enough memory for the weights of this many features",
     })
 }
 

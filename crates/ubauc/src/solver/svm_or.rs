@@ -118,7 +118,7 @@ impl From<Stop> for crate::algorithm::Stop {
     }
 }
 
-/// One round, for whoever watches.
+/// One round, for a progress callback.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RoundPoint {
     /// From 1.

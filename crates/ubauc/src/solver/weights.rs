@@ -23,7 +23,7 @@ use crate::data::rows::{Row, cells};
 /// a stays within 1/FOLD and FOLD.
 const FOLD: f64 = 1024.0;
 /// ‖w‖² is recomputed after at least this many steps.
-const ANEW: u64 = 1024;
+const RECOMPUTE_EVERY: u64 = 1024;
 /// No u beyond this; sums of products of two such numbers and a score are still numbers.
 pub(super) const LARGEST: f64 = 1e140;
 
@@ -154,7 +154,7 @@ impl Weights {
     #[inline]
     pub(super) fn refresh_norm(&mut self) {
         self.age = self.age.saturating_add(1);
-        if self.age >= ANEW.max(self.pairs.len() as u64) {
+        if self.age >= RECOMPUTE_EVERY.max(self.pairs.len() as u64) {
             self.make_norm();
         }
     }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
+use super::kinds::Kinds;
 use super::parts::Parts;
-use super::{GridPoint, TuneInputs, TuneParams, collapse};
+use super::{GridPoint, TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
@@ -28,7 +29,7 @@ pub struct Sizes {
     pub n_neg: usize,
     /// Features.
     pub cols: usize,
-    /// Examples that every model ties, for having the same features; 0 if that is not known.
+    /// Examples that every model ties, for having the same features ([`Kinds::unavoidable`]).
     pub unavoidable: usize,
 }
 
@@ -148,7 +149,8 @@ impl<'a> LocalFolds<'a> {
             .map(|fold| folds.training(Some(fold)))
             .collect::<Result<_>>()?;
         if let (true, Some(first)) = (has_hinge, folds.trainings.first()) {
-            folds.unavoidable = collapse::unavoidable(first.data.rows(), &parts.kept);
+            let rows = first.data.rows();
+            folds.unavoidable = Kinds::of(rows, &parts.kept).unavoidable(rows.cols());
         }
         Ok(folds)
     }

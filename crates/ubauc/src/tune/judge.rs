@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
-use super::collapse::{self, Ties};
+use super::collapse::{Ties, most_tied_of};
 use super::race::Entry;
 use super::{Folds, Search};
 use crate::Result;
@@ -119,7 +119,7 @@ impl<F: Folds> Search<'_, F> {
         let unseen = self.folds.judge(fold, fitted)?;
         let nothing = fitted.weights.iter().all(|w| *w == 0.0);
         let hinge = softness == 0.0;
-        let allowed = collapse::allowed(n, self.sizes.cols, self.sizes.unavoidable);
+        let allowed = most_tied_of(n, self.sizes.cols, self.sizes.unavoidable);
         Ok(Judged {
             value: unseen.value,
             tied_share: match hinge {

@@ -52,7 +52,7 @@ impl LossGrid {
                 true => self.gammas.clone(),
                 false => default.gammas,
             },
-            extend: default.extend && !given,
+            extend: !given,
             intercept: self.intercept,
             ..default
         }
@@ -111,7 +111,7 @@ impl LossGrid {
                 }
             }
         }
-        // Of the values that nobody gave the hinge has no β = 0.
+        // By default the hinge has no β = 0.
         if self.betas.is_empty() {
             settings.retain(|s| s.beta > 0.0 || s.softness > 0.0);
         }

@@ -11,7 +11,7 @@ use crate::objective::ubauc::{ClassWeight, LeastSquares};
 use crate::solver::ba_ubauc::BaUbaucParams;
 use crate::{Error, Result};
 
-/// Examples are dealt into folds again until so many have judged …
+/// Examples are dealt into folds again until this many judgements are made …
 const ENOUGH_EXAMPLES: usize = 3000;
 /// … but no more often than this.
 const MOST_REPEATS: usize = 5;
@@ -82,7 +82,7 @@ pub struct TuneParams {
     pub settings: Vec<Setting>,
     /// γ to try.
     pub gammas: Vec<f64>,
-    /// Try γ beyond these where the choice is at an end of them, and those half way to its neighbours.
+    /// Try γ beyond these where the choice is at an end of them, and in a race those half way to its neighbours.
     pub extend: bool,
     /// Leave out on later folds what is clearly behind on the first ones.
     pub race: bool,
@@ -176,7 +176,7 @@ impl TuneParams {
     }
 
     /// How often n examples are dealt into folds.
-    pub(super) fn repeats(&self, n: usize) -> u32 {
+    pub fn repeats(&self, n: usize) -> u32 {
         let suited = ENOUGH_EXAMPLES.div_ceil(n.max(1)).min(MOST_REPEATS) as u32;
         self.repeats.unwrap_or(suited)
     }

@@ -21,7 +21,7 @@ use crate::Result;
 
 /// What is left of a standard error in a difference of two models of the same data, generously.
 const PAIRED: f64 = 0.2;
-/// No smaller margin than this: a difference that nobody minds.
+/// No smaller margin than this: a difference that does not matter.
 const LEAST_MARGIN: f64 = 3e-4;
 /// A longer path that gains less than this is long enough.
 const LEAST_GAIN: f64 = 3e-5;
@@ -84,7 +84,10 @@ impl<F: Folds> Search<'_, F> {
         }
         if self.params.extend {
             self.extend(&mut entries)?;
-            self.refine(&mut entries)?;
+            // A grid stays a grid but for its ends.
+            if self.params.race {
+                self.refine(&mut entries)?;
+            }
         }
         let key = |entry: &Entry| (entry.setting, -entry.gamma);
         entries.sort_by(|a, b| {

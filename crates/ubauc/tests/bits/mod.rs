@@ -91,9 +91,9 @@ fn every_algorithm_has_the_bits_it_had() {
     let mut changed = Vec::new();
     for algorithm in Algorithm::all().filter(|a| *a != Algorithm::Logistic) {
         let found = outcome(&Spec::new(algorithm));
-        let rest = [found.intercept, found.objective];
-        let sum = checksum(found.weights.iter().copied().chain(rest));
-        let (name, objective) = (algorithm.name(), found.objective);
+        let (name, objective) = (algorithm.name(), found.certificate.objective.unwrap());
+        let rest = [found.model.intercept, objective];
+        let sum = checksum(found.model.weights.iter().copied().chain(rest));
         let is_same = |recorded: &(&str, f64, u64)| {
             let (of, value, all) = recorded;
             *of == name && value.to_bits() == objective.to_bits() && *all == sum
@@ -133,8 +133,9 @@ fn the_soft_ones_have_the_numbers_they_had() {
     let mut changed = Vec::new();
     for (name, spec) in specs {
         let found = outcome(&spec);
-        let size = found.weights.iter().map(|w| w.abs()).sum();
-        let numbers = [found.objective, found.intercept, size];
+        let size = found.model.weights.iter().map(|w| w.abs()).sum();
+        let objective = found.certificate.objective.unwrap();
+        let numbers = [objective, found.model.intercept, size];
         let is_same = |(of, recorded): &(&str, [f64; 3])| {
             let mut pairs = numbers.iter().zip(recorded);
             *of == name && pairs.all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs())

@@ -7,8 +7,9 @@ use ubauc::calibrate::Calibration;
 use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
 use ubauc::features::columns::{Cells, ColumnMap, Effect, PairCells};
-use ubauc::model::{Model, Partition};
+use ubauc::model::{Model, Notation, Partition, Reading};
 use ubauc::model_file::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
+use ubauc::read::table::DateOrder;
 
 const PAGE: &str = include_str!("../../../../docs/model-file.md");
 
@@ -24,6 +25,15 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
             positive: vec!["b".to_string()],
         }),
         names: vec!["x".to_string(); 8],
+        reading: Reading {
+            label: Some("y".to_string()),
+            missing: Some(vec!["?".to_string()]),
+            columns: vec![Notation {
+                name: "x".to_string(),
+                decimal_comma: true,
+                date_order: Some(DateOrder::DayFirst),
+            }],
+        },
         ..Model::default()
     };
     let certificate = Certificate {
@@ -142,7 +152,11 @@ fn a_map_of_columns_is_read_back_and_damage_is_found() {
     let saved = saved.unwrap();
     let text = saved.to_json().unwrap();
     assert_eq!(SavedModel::from_json(&text).unwrap(), saved);
-    for (from, to) in [("\"age\"", "\"aged\""), ("2.5", "2.25"), ("[[0,0]]", "[]")] {
+    for (from, to) in [
+        ("\"age\"", "\"aged\""),
+        ("2.5", "2.25"),
+        ("[0,1,0]", "[0,1,1]"),
+    ] {
         assert!(text.contains(from), "{from}: {text}");
         assert!(SavedModel::from_json(&text.replace(from, to)).is_err());
     }

@@ -167,7 +167,7 @@ proptest! {
             let spec = Spec::new(Algorithm::Logistic);
             let fit = algorithm::fit(data, &FitInputs::default(), &spec).unwrap();
             assert_eq!(fit.stop, Stop::Converged);
-            auc_of(data, &fit.weights, fit.intercept)
+            auc_of(data, &fit.model.weights, fit.model.intercept)
         };
         let before = of(&table.dataset(sparse));
         for constant in CONSTANTS {

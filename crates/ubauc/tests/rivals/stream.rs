@@ -116,8 +116,8 @@ fn a_stream_is_one_pass_over_the_rows_in_their_order() {
         spec.passes_mut().unwrap().shuffle = false;
         let fit = algorithm::fit(&data, &FitInputs::default(), &spec).unwrap();
         let learner = learned(&spec, COLS, &examples);
-        assert!(fit.weights.iter().any(|w| w.abs() > 1e-3), "{spec:?}");
-        near(&learner.weights().unwrap(), &fit.weights, &spec);
+        assert!(fit.model.weights.iter().any(|w| w.abs() > 1e-3), "{spec:?}");
+        near(&learner.weights().unwrap(), &fit.model.weights, &spec);
     }
 }
 

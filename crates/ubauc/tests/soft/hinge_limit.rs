@@ -24,8 +24,11 @@ fn the_minimum_comes_down_to_that_of_the_hinge() {
                 found.stop, found.gap
             );
             // Some minima are next to nothing beside the least squares, and so is what is not proved.
-            let unproved = found.gap.unwrap() * found.objective;
-            assert!(found.stop == Stop::Converged || unproved <= 1e-14, "{what}");
+            let uncertified = found.gap.unwrap() * found.objective;
+            assert!(
+                found.stop == Stop::Converged || uncertified <= 1e-14,
+                "{what}"
+            );
             assert!(above >= -rounding, "{what}");
             assert!(above <= most + rounding, "{what}");
             assert!(found.objective <= before + rounding, "{what}");

@@ -121,13 +121,15 @@ fn the_algorithm_is_the_corner() {
             };
             let found = algorithm::fit(&dense(&rows, &positive), &inputs, &spec).unwrap();
             assert_eq!(found.stop, Stop::Converged);
-            for (a, b) in found.weights.iter().zip(&least.w) {
+            for (a, b) in found.model.weights.iter().zip(&least.w) {
                 assert!((a - b).abs() < 1e-6, "{a} {b}");
             }
-            assert!((found.intercept + least.lambda).abs() < 1e-6);
-            assert!((found.objective - least.objective).abs() < 1e-12);
-            // Its threshold is that of a probability of one half: 0, and not told.
-            assert_eq!(found.lambda, None);
+            assert!((found.model.intercept + least.lambda).abs() < 1e-6);
+            let objective = found.certificate.objective.unwrap();
+            assert!((objective - least.objective).abs() < 1e-12);
+            // Its threshold is 0, a probability of one half, and no interval is reported.
+            assert_eq!(found.certificate.lambda, None);
+            assert_eq!(found.model.threshold, 0.0);
         }
     }
 }
@@ -239,7 +241,7 @@ fn singular_and_extreme_rows_end_well() {
     let share: f64 = 0.4;
     let entropy = -share * share.ln() - (1.0 - share) * (1.0 - share).ln();
     assert!((found.objective - entropy).abs() < 1e-9, "{found:?}");
-    assert_eq!(found.stop, ubauc::solver::ba_ubauc::Stop::Unproved);
+    assert_eq!(found.stop, ubauc::solver::ba_ubauc::Stop::Estimated);
 
     let of = |x: f64| logistic(vec![vec![x], vec![-x]], vec![true, false], 1e-4);
     let one = of(1.0).fit(1e-6);

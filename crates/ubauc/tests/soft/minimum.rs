@@ -33,7 +33,7 @@ fn random_problems_are_of_every_kind() {
 
 #[test]
 fn the_objective_is_that_of_both_oracles() {
-    let (mut compared, mut unproved) = (0, Vec::new());
+    let (mut compared, mut uncertified) = (0, Vec::new());
     for seed in 0..PROBLEMS {
         let soft = Soft::random(seed);
         let found = soft.fit(1e-9);
@@ -59,7 +59,7 @@ fn the_objective_is_that_of_both_oracles() {
         assert!(above <= allowed, "{}: {above:e} above Newton's", what());
         // Some minima are below 1e-11, and rounding of the least squares beside them is not.
         if found.stop != Stop::Converged && found.gap.unwrap() * found.objective > 1e-15 {
-            unproved.push(what());
+            uncertified.push(what());
         }
         if let Some(theirs) = cones::solve(&soft) {
             compared += 1;
@@ -75,7 +75,7 @@ fn the_objective_is_that_of_both_oracles() {
         }
     }
     assert!(compared >= 180, "{compared} compared");
-    assert!(unproved.is_empty(), "{unproved:#?}");
+    assert!(uncertified.is_empty(), "{uncertified:#?}");
 }
 
 #[test]

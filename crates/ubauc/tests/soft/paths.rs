@@ -45,6 +45,40 @@ fn every_fit_of_a_path_is_that_of_a_fresh_start() {
     }
 }
 
+/// The multipliers of a soft minimum are feasible for the hinge: its first lower bound is mostly nearer than that of
+/// the weights alone.
+#[test]
+fn the_hinge_begins_with_the_multipliers_of_the_soft_minimum() {
+    let mut nearer = 0;
+    for seed in 840..880 {
+        let mut soft = Soft::random(seed);
+        (soft.problem.beta, soft.problem.gamma) = (0.5, 1e-2);
+        let data = dense(&soft.problem.rows, &soft.problem.positive);
+        let params = BaUbaucParams {
+            softness: 0.0,
+            ..soft.params(1e-9)
+        };
+        let mut path = Path::new(&data, &soft.given(), params.weighting()).unwrap();
+        let near = path.fit(&BaUbaucParams {
+            softness: 1e-3,
+            ..params
+        });
+        let near = near.unwrap();
+        let found = path.fit(&params).unwrap();
+        let given = BatchInputs {
+            start: Some(&near.weights),
+            ..soft.given()
+        };
+        let by_weights = fit(&data, &given, &params).unwrap();
+        let apart = (found.objective - by_weights.objective).abs();
+        assert!(apart <= 3e-9 * found.objective + 1e-13, "{seed}: {apart:e}");
+        let first = |fit: &ubauc::solver::ba_ubauc::Fit| fit.trace[0].gap.unwrap_or(f64::INFINITY);
+        nearer += usize::from(first(&found) <= first(&by_weights));
+    }
+    // Weights are given the best of twenty penalties first, and are nearer now and then.
+    assert!(nearer > 25, "{nearer} of 40");
+}
+
 /// From any weights, with scores far from 0 beside κ and none of them near the first λ.
 #[test]
 fn any_start_leads_to_the_minimum() {

@@ -19,7 +19,7 @@ fn check(soft: &Soft, found: &Fit, what: &str) {
     assert!(found.objective.is_finite(), "{what}");
     match found.stop {
         Stop::Converged => assert!(found.gap.unwrap() <= 1e-6 * (1.0 + 1e-6), "{what}"),
-        Stop::Unproved => assert_eq!(found.gap, None, "{what}"),
+        Stop::Estimated => assert_eq!(found.gap, None, "{what}"),
         Stop::Stalled | Stop::MaxNewton => {
             assert!(
                 found.gap.is_some_and(|gap| gap > 1e-6),

@@ -108,14 +108,14 @@ fn a_subgradient_vanishes_at_the_minimum() {
 
 #[test]
 fn nearly_every_random_problem_is_proved_to_nine_digits() {
-    let mut unproved = Vec::new();
+    let mut uncertified = Vec::new();
     for seed in 0..300 {
         let problem = random_problem(seed);
         if problem.gamma > 0.0 && minimise(&problem, 1e-9).stop != Stop::Converged {
-            unproved.push(seed);
+            uncertified.push(seed);
         }
     }
-    assert!(unproved.len() <= 3, "{unproved:?}");
+    assert!(uncertified.len() <= 3, "{uncertified:?}");
 }
 
 #[test]
@@ -496,7 +496,7 @@ fn wide(problem: &Problem) -> Dataset {
 
 #[test]
 fn without_a_matrix_the_minimum_is_the_same() {
-    let mut unproved = Vec::new();
+    let mut uncertified = Vec::new();
     for seed in 500..620 {
         let problem = random_problem(seed);
         // Conjugate gradients on features of all scales are a matter of patience, not of this test.
@@ -508,7 +508,7 @@ fn without_a_matrix_the_minimum_is_the_same() {
         let factored = minimise(&problem, 1e-8);
         let free = fit(&wide(&problem), &given(&problem), &params).unwrap();
         if free.stop != Stop::Converged {
-            unproved.push((seed, free.stop, free.gap));
+            uncertified.push((seed, free.stop, free.gap));
         }
         let allowed = 1e-6 * factored.objective + 1e-9 * (1.0 + problem.beta);
         let difference = (free.objective - factored.objective).abs();
@@ -529,7 +529,7 @@ fn without_a_matrix_the_minimum_is_the_same() {
             );
         }
     }
-    assert!(unproved.len() <= 4, "{unproved:?}");
+    assert!(uncertified.len() <= 4, "{uncertified:?}");
 }
 
 #[test]

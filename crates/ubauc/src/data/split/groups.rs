@@ -210,7 +210,7 @@ impl Lacking {
         }
     }
 
-    /// After a group is put into a part of so many examples.
+    /// After a group is put into a part of this many examples.
     fn with(mut self, has: [bool; 2], part: [usize; 2]) -> Self {
         let before = part.map(|n| n == 0);
         let after = [before[0] && !has[0], before[1] && !has[1]];

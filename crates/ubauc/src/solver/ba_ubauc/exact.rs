@@ -45,13 +45,15 @@ use crate::{Error, Result};
 
 /// σ grows by this factor from one outer step to the next.
 const GROWTH: f64 = 2.0;
+/// σ for a start from a soft minimum, times its softness over the mean weight.
+const SOFT_PENALTY: f64 = 0.3;
 /// For weights to start from σ is doubled at most so often.
 const DOUBLINGS: usize = 20;
 /// … and not once the second part of the gap is below this part of the first.
 const STIFF: f64 = 0.1;
 /// Looks without progress after which the solver gives up.
 const IDLE: usize = 60;
-/// A gap that is computed as this part of the tolerance, and not proved, will not be.
+/// A gap that is computed as this part of the tolerance, and not certified, will not be.
 const HIDDEN: f64 = 0.01;
 /// The inner loop ends when its share of the gap is below this part of the other.
 const INNER: f64 = 0.2;
@@ -96,6 +98,36 @@ pub(super) struct WarmStart {
     drift: Drift,
 }
 
+impl WarmStart {
+    /// Without multipliers, or with those that the rows have.
+    fn new(w: Vec<f64>, lambda: f64, sigma: f64) -> WarmStart {
+        WarmStart {
+            xt_u: vec![0.0; w.len()],
+            w,
+            lambda,
+            sigma,
+            first: sigma,
+            drift: Drift::default(),
+        }
+    }
+}
+
+/// Where the solver begins; weights are those of divided features.
+pub(super) enum Start {
+    /// The least squares alone.
+    LeastSquares,
+    /// Weights without multipliers.
+    Weights(Vec<f64>),
+    /// A minimum of the soft loss on the same rows. Its u_i = −a_i y_i p_i are feasible multipliers.
+    Soft {
+        w: Vec<f64>,
+        lambda: f64,
+        softness: f64,
+    },
+    /// The last fit.
+    Exact(WarmStart),
+}
+
 /// Where the solver stands: N·P and the two parts of N·P − D.
 pub(super) struct Status {
     pub(super) gradient: Vec<f64>,
@@ -107,7 +139,7 @@ pub(super) struct Status {
     /// g(z) − u⁺·z.
     slack: f64,
     /// N·P − D is at most this, rounding included.
-    proved: f64,
+    certified: f64,
 }
 
 impl Status {
@@ -122,10 +154,10 @@ impl<'s, 'a> Solver<'s, 'a> {
         shards: &'s mut Shards<'a>,
         system: System,
         params: &BaUbaucParams,
-        warm: Option<WarmStart>,
-        start: Option<&[f64]>,
+        start: Start,
     ) -> Result<Self> {
         let n = shards.total.sum();
+        let has_weights = matches!(start, Start::Weights(_));
         let WarmStart {
             w,
             lambda,
@@ -133,37 +165,39 @@ impl<'s, 'a> Solver<'s, 'a> {
             first,
             xt_u,
             drift,
-        } = match warm {
+        } = match start {
             // The penalty of a few outer steps ago: the multipliers are near, not right.
-            Some(warm) => {
+            Start::Exact(warm) => {
                 shards.commit_candidates();
                 let sigma = (warm.sigma / GROWTH.powi(3)).max(warm.first);
                 WarmStart { sigma, ..warm }
             }
-            None => {
+            Start::Soft {
+                w,
+                lambda,
+                softness,
+            } => {
+                shards.set_weights(&w);
+                shards.take_soft_multipliers(lambda, softness);
+                let sigma = SOFT_PENALTY * shards.mean_weight() / softness;
+                WarmStart::new(w, lambda, sigma)
+            }
+            Start::LeastSquares | Start::Weights(_) => {
                 let w = match start {
-                    Some(raw) => shards.scaled(raw),
-                    None => system.ridge(shards, params)?,
+                    Start::Weights(w) => w,
+                    _ => system.ridge(shards, params)?,
                 };
                 shards.reset_multipliers();
                 shards.set_weights(&w);
                 let (mut sigma, lambda) = first_penalty(shards)?;
-                if start.is_some() {
-                    // Scores that are all tied would begin with a wall.
+                if has_weights {
+                    // Tied scores would make the first penalty huge, so cap it.
                     sigma = sigma.min(shards.mean_weight() / TIED);
                 }
-                let (first, xt_u) = (sigma, vec![0.0; w.len()]);
-                WarmStart {
-                    w,
-                    lambda,
-                    sigma,
-                    first,
-                    xt_u,
-                    drift: Drift::default(),
-                }
+                WarmStart::new(w, lambda, sigma)
             }
         };
-        Ok(Solver {
+        let mut solver = Solver {
             shards,
             system,
             w,
@@ -178,13 +212,17 @@ impl<'s, 'a> Solver<'s, 'a> {
             dual: f64::NEG_INFINITY,
             best: (f64::INFINITY, Vec::new()),
             trace: Vec::new(),
-        })
+        };
+        if has_weights {
+            solver.find_penalty(params)?;
+        }
+        Ok(solver)
     }
 
     /// σ for weights that came without multipliers: raised as long as the second part of the gap, which falls by outer
     /// steps, counts. Near the minimum few examples are then left between their bounds, and a few Newton steps find the
     /// multipliers of those; with a larger σ the way from weights that are not so near would be long.
-    pub(super) fn find_penalty(&mut self, params: &BaUbaucParams) -> Result<()> {
+    fn find_penalty(&mut self, params: &BaUbaucParams) -> Result<()> {
         for _ in 0..DOUBLINGS {
             self.rebalance(0.0, false)?;
             let point = self.evaluate(params)?;
@@ -205,19 +243,19 @@ impl<'s, 'a> Solver<'s, 'a> {
         let mut nearest = f64::INFINITY;
         let mut idle = 0;
         let mut recomputed = false;
-        let proves = self.system.proves(params);
+        let certifies = self.system.certifies(params);
         self.rebalance(0.0, false)?;
         let stop = 'outer: loop {
             let mut steps = 0;
             loop {
                 let point = self.evaluate(params)?;
-                let trace = self.record(&point, newton, proves);
+                let trace = self.record(&point, newton, certifies);
                 if let Some(progress) = progress {
                     progress(&trace);
                 }
                 let enough = params.tolerance * point.objective.abs();
-                match proves {
-                    true if point.proved <= enough => break 'outer Stop::Converged,
+                match certifies {
+                    true if point.certified <= enough => break 'outer Stop::Converged,
                     // What is left is rounding. That of the way here can be undone, that of the sums cannot.
                     true if point.distance() <= HIDDEN * enough && recomputed => {
                         break 'outer Stop::Stalled;
@@ -227,7 +265,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                         recomputed = true;
                         continue;
                     }
-                    false if point.distance() <= enough => break 'outer Stop::Unproved,
+                    false if point.distance() <= enough => break 'outer Stop::Estimated,
                     _ => {}
                 }
                 if newton >= params.max_newton {
@@ -302,7 +340,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 .closer(self.shards, &gradient, allowed, params)?;
             inner = inner.min(closer.max(0.0));
         }
-        if !self.system.proves(params) && to_dual.is_none() {
+        if !self.system.certifies(params) && to_dual.is_none() {
             // γ = 0 and no factor: an estimate is all there is.
             inner = self.promised;
         }
@@ -314,25 +352,25 @@ impl<'s, 'a> Solver<'s, 'a> {
         let parts = (inner, slack);
         let rounding = self.system.rounding();
         let (w, n, drift) = (&self.w, self.n, &mut self.drift);
-        let proved = rounding.bound(parts, &found, w, n, params.beta, drift);
+        let certified = rounding.bound(parts, &found, w, n, params.beta, drift);
         Ok(Status {
             gradient,
             to_dual,
             objective,
             inner,
             slack,
-            proved,
+            certified,
         })
     }
 
-    fn record(&mut self, point: &Status, newton: usize, proves: bool) -> TracePoint {
-        let gap = if point.proved == 0.0 {
+    fn record(&mut self, point: &Status, newton: usize, certifies: bool) -> TracePoint {
+        let gap = if point.certified == 0.0 {
             0.0
         } else {
-            point.proved / point.objective.abs()
+            point.certified / point.objective.abs()
         };
-        if proves && point.proved.is_finite() {
-            self.dual = self.dual.max(point.objective - point.proved);
+        if certifies && point.certified.is_finite() {
+            self.dual = self.dual.max(point.objective - point.certified);
         }
         if point.objective < self.best.0 {
             self.best = (point.objective, self.w.clone());
@@ -340,7 +378,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let trace = TracePoint {
             newton,
             objective: point.objective / self.n,
-            gap: (proves && gap.is_finite()).then_some(gap),
+            gap: (certifies && gap.is_finite()).then_some(gap),
             active: self.shards.active(),
         };
         self.trace.push(trace);
@@ -406,7 +444,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok((low, false))
     }
 
-    /// The exact P at the final weights, and what was proved of it.
+    /// The exact P at the final weights, and what was certified of it.
     fn finish(
         mut self,
         stop: Stop,
@@ -433,7 +471,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let false_bound = bound > objective + params.tolerance * objective.abs();
         let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
         let stop = match stop {
-            Stop::Converged if dual.is_none() => Stop::Unproved,
+            Stop::Converged if dual.is_none() => Stop::Estimated,
             stop => stop,
         };
         let gap = dual.map(|dual| match objective - dual {

@@ -112,9 +112,9 @@ impl BaUbaucParams {
 pub enum Stop {
     /// The relative gap is within the tolerance: certified.
     Converged,
-    /// The same by an estimate of the gap: not proved, since γ = 0 and features depend on each other, or since rounding is
-    /// as large as what tells features apart.
-    Unproved,
+    /// The same by an estimate of the gap: no certificate, since γ = 0 and features depend on each other, or since rounding is
+    /// as large as what distinguishes features.
+    Estimated,
     /// Rounding stopped all progress before the tolerance was reached.
     Stalled,
     /// The Newton steps ran out.
@@ -126,14 +126,14 @@ impl Stop {
     pub fn name(self) -> &'static str {
         match self {
             Stop::Converged => "converged",
-            Stop::Unproved => "unproved",
+            Stop::Estimated => "estimated",
             Stop::Stalled => "stalled",
             Stop::MaxNewton => "max_newton",
         }
     }
 }
 
-/// One step, for whoever watches.
+/// One step, for a progress callback.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct TracePoint {
     /// Newton steps so far.
@@ -157,7 +157,7 @@ pub struct Fit {
     pub lambda: [f64; 2],
     /// P.
     pub objective: f64,
-    /// D ≤ min P; `None` when nothing can be proved ([`Stop::Unproved`]).
+    /// D ≤ min P; `None` when nothing can be certified ([`Stop::Estimated`]).
     pub dual: Option<f64>,
     /// (P − D)/|P|.
     pub gap: Option<f64>,

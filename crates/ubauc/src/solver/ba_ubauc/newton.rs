@@ -76,7 +76,7 @@ pub(super) struct Factored {
     h0: Vec<f64>,
     factor: Cholesky,
     c: Vec<f64>,
-    /// A ridge had to be added for H₀ to have a factor, or rounding is as large as a pivot: nothing can be proved.
+    /// A ridge had to be added for H₀ to have a factor, or rounding is as large as a pivot: nothing can be certified.
     shaken: bool,
     rounding: Rounding,
 }
@@ -109,7 +109,7 @@ impl System {
     }
 
     /// Is [`System::distance`] a bound, and not an estimate?
-    pub(super) fn proves(&self, params: &BaUbaucParams) -> bool {
+    pub(super) fn certifies(&self, params: &BaUbaucParams) -> bool {
         match self {
             System::Factor(f) => !f.shaken,
             System::ConjugateGradients(_) => params.gamma > 0.0,
@@ -291,7 +291,7 @@ impl Factored {
         let before = |i: usize| moments.before.get(i).map_or(gram(i), |b| b.max(gram(i)));
         let rounding = Rounding::new((0..d).map(|i| beta * before(i)), rows);
         // Features that depend on each other, and no γ to tell them apart: any small ridge makes a
-        // direction, none makes a proof.
+        // direction, none makes a certificate.
         let ridges = std::iter::once(0.0).chain((-13..=0).map(|k| largest * 10f64.powi(k)));
         for more in ridges {
             let mut a = h0.clone();

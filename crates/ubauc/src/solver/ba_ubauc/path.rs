@@ -159,17 +159,20 @@ impl<'a> Path<'a> {
             self.moments = Some(shards.moments(params.intercept)?);
         }
         let system = System::new(shards, params, self.moments.as_ref())?;
-        let (warm, soft) = match self.warm.take() {
-            Some(Warm::Exact(warm)) => (Some(warm), None),
-            Some(Warm::Soft(soft)) => (None, Some(soft.raw(shards))),
-            None => (None, None),
+        let start = match (self.warm.take(), start) {
+            (Some(Warm::Exact(warm)), _) => exact::Start::Exact(warm),
+            (Some(Warm::Soft(soft)), _) => match soft.softness {
+                Some(softness) => exact::Start::Soft {
+                    w: soft.w,
+                    lambda: soft.lambda,
+                    softness,
+                },
+                None => exact::Start::Weights(soft.w),
+            },
+            (None, Some(raw)) => exact::Start::Weights(shards.scaled(raw)),
+            (None, None) => exact::Start::LeastSquares,
         };
-        let start = soft.as_deref().or(start);
-        let without_multipliers = warm.is_none() && start.is_some();
-        let mut solver = exact::Solver::new(shards, system, params, warm, start)?;
-        if without_multipliers {
-            solver.find_penalty(params)?;
-        }
+        let solver = exact::Solver::new(shards, system, params, start)?;
         let (fit, warm) = solver.run(progress, params)?;
         self.warm = Some(Warm::Exact(warm));
         Ok(fit)

@@ -111,7 +111,7 @@ impl Search {
         start: f64,
         slope: bool,
     ) -> Result<(f64, Balance)> {
-        // A few thousand roundings: a round more would be dear.
+        // A few thousand roundings: another round would cost more than it gains.
         let enough = REMOTE_ENOUGH * shards.total.sum();
         let (mut guess, mut reach) = (start, shards.mean_weight() / self.sigma);
         let mut best = (start, None::<Balance>);

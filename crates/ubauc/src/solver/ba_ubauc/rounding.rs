@@ -13,14 +13,14 @@
 //!
 //! All of it is far below any tolerance but where the mean of a feature dwarfs its variation, and is left on: without an
 //! intercept, or with sparse rows. It is an estimate, since roundings conspire seldom, and a bound that lets them would
-//! leave nothing proved.
+//! leave nothing certified.
 
 use crate::data::hash::mix;
 use crate::data::rows::dot;
 use crate::solver::cholesky::Cholesky;
 use crate::solver::shards::Evaluation;
 
-/// Rounding may be this part of a pivot of H₀ where something is to be proved.
+/// Rounding may be this part of a pivot of H₀ where something is to be certified.
 const CANCELLED: f64 = 0.1;
 /// Signs of rounding errors that are tried.
 const TRIALS: u64 = 8;
@@ -63,7 +63,7 @@ impl Rounding {
         self
     }
 
-    /// Whether it is as large as what is left of a feature beside those before it: then no factor proves anything.
+    /// Whether it is as large as what is left of a feature beside those before it: then no factor certifies anything.
     pub(super) fn hides_a_pivot(&self, factor: &Cholesky) -> bool {
         let mut pivots = factor.pivots().zip(&self.sizes);
         pivots.any(|(pivot, size)| self.rho * size * size > CANCELLED * pivot)

@@ -23,12 +23,12 @@
 //! ```
 //!
 //! Where γ = 0 the factor of H₀ is needed, and where there is none (β = 0, or features that depend on each other) nothing
-//! is proved.
+//! is certified.
 //!
 //! λ is not exact, and Σ u_i not 0, so u′ = u − δh is taken for u, δ = Σu/Σh: what u would be, to first order, δ further on.
 //! Σ u′_i = 0, and p′_i = p_i ± p_i(1 − p_i)δ/κ is in [0, 1] where |δ| ≤ κ. Fenchel's inequality then leaves κ times the
 //! divergence of Bernoulli(p′) from Bernoulli(p) a row, no more than (p′ − p)²/(p(1 − p)): together Σ h_i δ² = δ Σu. ∇ is
-//! that of u′, ∇ − δXᵀh, which is also the slope of P along a step with λ moved along. Where |δ| > κ nothing is proved but
+//! that of u′, ∇ − δXᵀh, which is also the slope of P along a step with λ moved along. Where |δ| > κ nothing is certified but
 //! if Σu is no more than rounding: the heavier side shrunk by the share ε that it is too heavy leaves at most ε Σ a_i φ, since
 //! the divergence is convex in ε, 0 at 0 and φ/κ at 1.
 
@@ -60,8 +60,10 @@ const PROGRESS: f64 = 1e-12;
 
 /// Where the next fit on the same rows begins.
 pub(super) struct WarmStart {
-    w: Vec<f64>,
-    lambda: f64,
+    pub(super) w: Vec<f64>,
+    pub(super) lambda: f64,
+    /// κ of the fit that ended there; `None` if that was another loss, or only weights are known.
+    pub(super) softness: Option<f64>,
     /// With its preconditioner.
     newton: Option<Newton>,
 }
@@ -71,18 +73,18 @@ impl WarmStart {
         WarmStart {
             w,
             lambda,
+            softness: None,
             newton: None,
         }
     }
 
     /// The same from other weights.
     pub(super) fn at(self, w: Vec<f64>) -> WarmStart {
-        WarmStart { w, ..self }
-    }
-
-    /// For raw features.
-    pub(super) fn raw(&self, shards: &Shards<'_>) -> Vec<f64> {
-        shards.raw(&self.w)
+        WarmStart {
+            w,
+            softness: None,
+            ..self
+        }
     }
 }
 
@@ -180,9 +182,9 @@ impl<'s, 'a> Solver<'s, 'a> {
 
     pub(super) fn run(mut self, progress: Option<Progress<'_>>) -> Result<(Fit, WarmStart)> {
         let (mut nearest, mut lowest, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
-        let proves = match &self.bound {
+        let certifies = match &self.bound {
             Bound::Ridge(_) => true,
-            Bound::Factor(system) => system.proves(&self.params),
+            Bound::Factor(system) => system.certifies(&self.params),
             Bound::None => false,
         };
         let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
@@ -190,22 +192,22 @@ impl<'s, 'a> Solver<'s, 'a> {
         let at_zero = self.objective_at_zero();
         let mut newton = 0;
         let stop = loop {
-            let point = self.evaluate(proves)?;
-            let trace = self.record(&point, newton, proves);
+            let point = self.evaluate(certifies)?;
+            let trace = self.record(&point, newton, certifies);
             if let Some(progress) = progress {
                 progress(&trace);
             }
             let mut enough = self.params.tolerance * point.objective.abs();
-            if !proves {
+            if !certifies {
                 // A large γ leaves little to gain, and that little is the model.
                 let gained = LITTLE * (at_zero - point.objective);
                 enough = enough.min(gained.max(ROUNDING * point.objective));
             }
             if point.distance <= enough {
-                break if proves {
+                break if certifies {
                     Stop::Converged
                 } else {
-                    Stop::Unproved
+                    Stop::Estimated
                 };
             }
             if newton >= self.params.max_newton {
@@ -221,8 +223,8 @@ impl<'s, 'a> Solver<'s, 'a> {
                 break Stop::Stalled;
             }
             newton += 1;
-            if !proves && self.promised <= enough {
-                break Stop::Unproved;
+            if !certifies && self.promised <= enough {
+                break Stop::Estimated;
             }
         };
         self.finish(stop, newton)
@@ -260,7 +262,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(())
     }
 
-    fn evaluate(&mut self, proves: bool) -> Result<Status> {
+    fn evaluate(&mut self, certifies: bool) -> Result<Status> {
         let BaUbaucParams {
             beta,
             gamma,
@@ -299,7 +301,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let inner = dot(&gradient, &gradient) / (2.0 * ridge);
                 rounding.of_forces(inner, forces, &self.w)
             }
-            Bound::Factor(system) if proves => {
+            Bound::Factor(system) if certifies => {
                 let (_, inner) = system.distance(&gradient, ridge);
                 let forces = forces / beta.sqrt();
                 system.rounding().of_forces(inner, forces, &self.w)
@@ -316,8 +318,8 @@ impl<'s, 'a> Solver<'s, 'a> {
         })
     }
 
-    fn record(&mut self, point: &Status, newton: usize, proves: bool) -> TracePoint {
-        if proves {
+    fn record(&mut self, point: &Status, newton: usize, certifies: bool) -> TracePoint {
+        if certifies {
             self.dual = self.dual.max(point.objective - point.distance);
         }
         if point.objective < self.best.0 {
@@ -327,7 +329,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let trace = TracePoint {
             newton,
             objective: point.objective / self.n,
-            gap: (proves && gap.is_finite()).then_some(gap),
+            gap: (certifies && gap.is_finite()).then_some(gap),
             active: 0,
         };
         self.trace.push(trace);
@@ -407,7 +409,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(None)
     }
 
-    /// The exact P at the final weights, and what was proved of it.
+    /// The exact P at the final weights, and what was certified of it.
     fn finish(mut self, stop: Stop, newton: usize) -> Result<(Fit, WarmStart)> {
         let BaUbaucParams {
             beta,
@@ -417,7 +419,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             tolerance,
             ..
         } = self.params;
-        let converged = matches!(stop, Stop::Converged | Stop::Unproved);
+        let converged = matches!(stop, Stop::Converged | Stop::Estimated);
         if !converged && !self.best.1.0.is_empty() {
             (self.w, self.lambda) = std::mem::take(&mut self.best.1);
         }
@@ -451,7 +453,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             tied,
             newton,
             stop: match stop {
-                Stop::Converged if dual.is_none() => Stop::Unproved,
+                Stop::Converged if dual.is_none() => Stop::Estimated,
                 stop => stop,
             },
             scores,
@@ -460,6 +462,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let warm = WarmStart {
             w: self.w,
             lambda: self.lambda,
+            softness: Some(softness),
             newton: Some(self.newton),
         };
         Ok((fit, warm))

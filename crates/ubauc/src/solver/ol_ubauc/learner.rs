@@ -345,7 +345,7 @@ impl Learner {
         if cols <= pairs.len() {
             return Ok(());
         }
-        let what = "no memory for the weights of so many features";
+        let what = "not enough memory for the weights of this many features";
         let no_room = |_| Error::Numerical { what };
         if u32::try_from(cols - 1).is_err() {
             return Err(Error::Numerical {

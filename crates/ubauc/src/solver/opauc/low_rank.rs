@@ -40,7 +40,7 @@ use crate::solver::stream::reserve;
 /// |k_v| stays within 1/FOLD and FOLD.
 const FOLD: f64 = 1024.0;
 /// w is folded into v after at least this many steps.
-const ANEW: usize = 1024;
+const RECOMPUTE_EVERY: usize = 1024;
 
 /// How many columns B has.
 pub(super) fn columns(tau: usize) -> usize {
@@ -173,7 +173,7 @@ impl LowRank {
         let norm_sq = self.project(x);
         let along = self.gradient(positive);
         let d = self.basis.len() / self.k.len();
-        if self.age >= ANEW.max(d) || !(1.0 / FOLD..=FOLD).contains(&self.k[v].abs()) {
+        if self.age >= RECOMPUTE_EVERY.max(d) || !(1.0 / FOLD..=FOLD).contains(&self.k[v].abs()) {
             self.fold();
         }
         self.age = self.age.saturating_add(1);

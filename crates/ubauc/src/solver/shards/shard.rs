@@ -212,12 +212,6 @@ impl Shard {
     }
 }
 
-/// e within [−s, 0] or [0, s].
-#[inline]
-fn clip(e: f64, signed: f64) -> f64 {
-    e.min((-signed).max(0.0)).max((-signed).min(0.0))
-}
-
 /// V_i.
 #[inline]
 fn square_weight(factors: [f64; 2], signed: f64) -> f64 {

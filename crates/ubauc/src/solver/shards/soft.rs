@@ -88,6 +88,12 @@ impl Shards<'_> {
         })
     }
 
+    /// The multipliers of the soft loss become those of the hinge: u_i = −s_i y_i φ', u⁺ = 0.
+    pub(crate) fn take_soft_multipliers(&mut self, lambda: f64, softness: f64) {
+        self.enqueue(Command::SetSoft { lambda, softness });
+        self.enqueue(Command::ResetCandidates);
+    }
+
     /// Takes u and h at λ and sums everything there.
     pub(crate) fn evaluate_soft(
         &mut self,

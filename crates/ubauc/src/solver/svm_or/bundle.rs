@@ -5,7 +5,7 @@
 //! H_kl = C² g_k·g_l,   q_k = C b_k,   w = −C Σ_k α_k g_k.
 //! ```
 //!
-//! D(α) is a lower bound of the minimum whatever α, so that an inexact answer costs a round and no proof.
+//! D(α) is a lower bound of the minimum whatever α, so that an inexact answer costs a round and not the certificate.
 //!
 //! Active sets: with r = Hα − q the plane of the least r_k joins those of positive α; D is maximised over them, but for
 //! the bounds, by Newton's step from α, and where the step leaves a bound behind, it ends there and that plane leaves.

@@ -1,7 +1,8 @@
 //! What each command does to the numbers of a shard.
 
-use super::{Shard, clip, square_weight};
+use super::{Shard, square_weight};
 use crate::data::rows::{Rows, add_to};
+use crate::objective::loss::{Loss, hinge_multiplier};
 use crate::solver::centred::Centred;
 use crate::solver::shards::message::Command;
 
@@ -76,14 +77,14 @@ impl Shard {
         let (mut hinges, mut slack) = (0.0, 0.0);
         for k in 0..self.v.len() {
             let (e, signed) = (sigma * (self.v[k] - lambda), self.signed[k]);
-            let u = clip(e, signed);
+            let u = hinge_multiplier(e, signed);
             if u == e && u != 0.0 {
                 self.active.push(k as u32);
             }
             let u = u * if u > 0.0 { keep_up } else { keep_down };
             // y = sign of `signed`; s[y(λ − z)]₊ + u(λ − z) ≥ 0 since −yu ∈ [0, s].
             let below = lambda - self.z[k];
-            let hinge = (signed * below).max(0.0);
+            let hinge = Loss::Hinge.value(signed * below);
             hinges += hinge;
             slack += hinge + u * below;
             let change = u - self.candidates[k];

@@ -1,7 +1,8 @@
 //! Answers that need the solver's numbers and not the features.
 
-use super::{Shard, clip, square_weight, zeros};
+use super::{Shard, square_weight, zeros};
 use crate::data::rows::{add_to, total};
+use crate::objective::loss::{Loss, hinge_multiplier};
 
 /// Rows at a time where several λ are asked for: their numbers stay in cache.
 const BLOCK: usize = 2048;
@@ -18,7 +19,7 @@ impl Shard {
             for (answer, &lambda) in answers.chunks_exact_mut(width).zip(lambdas) {
                 let term = |v: f64, signed: f64| {
                     let e = sigma * (v - lambda);
-                    let u = clip(e, signed);
+                    let u = hinge_multiplier(e, signed);
                     (u, if u == e && u != 0.0 { 1.0 } else { 0.0 })
                 };
                 if slope {
@@ -73,7 +74,7 @@ impl Shard {
     }
 
     pub(super) fn hinge_at(&self, lambda: f64) -> f64 {
-        let hinge = |z: f64, signed: f64, _| [(signed * (lambda - z)).max(0.0)];
+        let hinge = |z: f64, signed: f64, _| [Loss::Hinge.value(signed * (lambda - z))];
         let [sum] = sums([&self.z, &self.signed, &self.signed], hinge);
         sum
     }
