@@ -43,6 +43,43 @@ def verdict(
     ours: Floats, logistic: Floats, positive: Bools, is_logistic: bool
 ) -> tuple[str, bool]: ...
 def tune_rounds(rows: Mapping[str, Any], search: str, context: Mapping[str, Any]) -> str: ...
+def fit_table(
+    table: Table,
+    positive: Bools,
+    weights: Floats | None,
+    spec: str,
+    context: Mapping[str, Any],
+) -> dict[str, Any]: ...
+def tune_table(
+    table: Table,
+    positive: Bools,
+    weights: Floats | None,
+    groups: NDArray[np.uint32] | None,
+    search: str,
+    context: Mapping[str, Any],
+) -> str: ...
+def fit_map(
+    training: Mapping[str, Any], map: str, spec: str, context: Mapping[str, Any]
+) -> dict[str, Any]: ...
+def tune_maps(
+    training: Mapping[str, Any], maps: str | None, search: str, context: Mapping[str, Any]
+) -> str: ...
+def scores_table(table: Table, model: Mapping[str, Any], n_jobs: int) -> Floats: ...
+def feature_names(features: str) -> list[str]: ...
+
+class Table:
+    def __init__(
+        self,
+        names: Sequence[str],
+        columns: Sequence[tuple[str, NDArray[Any], Sequence[str] | None]],
+        rows: int,
+    ) -> None: ...
+    def take(self, rows: NDArray[np.int64]) -> Table: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def kinds(self) -> list[str]: ...
+
 def scores(x: Any, model: Mapping[str, Any], n_jobs: int) -> Floats: ...
 
 class Learner:

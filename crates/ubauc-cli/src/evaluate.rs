@@ -247,7 +247,7 @@ fn multiclass(args: &EvaluateArgs, path: &Path, output: Output) -> Result<Multic
     let all = named.is_none();
     let wanted = Wanted {
         columns: named,
-        ignore: args.columns.ignore.clone(),
+        ignore: args.columns.ignore(),
         ..Wanted::default()
     };
     let examples = args.scores.format.read(path, wanted, output);

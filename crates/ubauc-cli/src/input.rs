@@ -7,8 +7,11 @@ use anyhow::{Context, Result, bail};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use ubauc::data::dataset::Examples;
-use ubauc::data::labels::{Binary, Choice, Class, Labels};
-use ubauc::read::{self, Format, ReadOptions};
+use ubauc::data::labels::{Binary, Choice};
+use ubauc::read::{self, Encoding, Format, ReadOptions};
+
+use ubauc::model::Model;
+use ubauc::read::table::TableOptions;
 
 use crate::args::WrongUsage;
 use crate::output::Output;
@@ -35,11 +38,18 @@ pub(crate) struct FormatArgs {
     /// Format of the file [default: by name and content]
     #[arg(long, value_enum)]
     format: Option<FormatName>,
-    #[arg(long, value_name = "COLUMN", default_value = "label", help = format!("Column of the labels ({TABLES})"))]
-    pub(crate) label: String,
-    /// Byte between CSV fields, \t for a tab [default: the commonest of , ; tab | in the header]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<u8>,
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        help = format!("Column of the labels ({TABLES}) [default: that of the model, or label]")
+    )]
+    label: Option<String>,
+    /// Character between CSV fields, \t for a tab [default: the commonest of , ; tab | in the header]
+    #[arg(long, visible_alias = "delimiter", value_name = "CHAR", value_parser = separator)]
+    separator: Option<u8>,
+    /// How CSV text is written: utf-8, latin-1, windows-1252 or utf-16 [default: utf-8, or utf-16 with a byte order mark]
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    encoding: Option<Encoding>,
     /// The CSV file has no header: columns are called 1, 2, 3, …
     #[arg(long)]
     no_header: bool,
@@ -59,13 +69,27 @@ enum FormatName {
     Parquet,
 }
 
-fn delimiter(text: &str) -> std::result::Result<u8, String> {
+fn encoding(text: &str) -> std::result::Result<Encoding, String> {
+    let known = "utf-8, latin-1, windows-1252 or utf-16";
+    Encoding::named(text).ok_or_else(|| format!("must be {known}"))
+}
+
+fn separator(text: &str) -> std::result::Result<u8, String> {
     match text.as_bytes() {
         [byte] if !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => {
             Ok(*byte)
         }
         br"\t" => Ok(b'\t'),
         _ => Err("one character that is no letter, digit or quote, or \\t".to_string()),
+    }
+}
+
+fn encoding_name(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Utf8 => "utf-8",
+        Encoding::Latin1 => "latin-1",
+        Encoding::Windows1252 => "windows-1252",
+        Encoding::Utf16 => "utf-16",
     }
 }
 
@@ -85,6 +109,8 @@ pub(crate) struct Wanted {
     pub(crate) missing_zero: bool,
     /// Say which columns are not used.
     pub(crate) notice_others: bool,
+    /// The column of labels; that typed if `None`.
+    pub(crate) label: Option<String>,
 }
 
 impl Wanted {
@@ -103,15 +129,18 @@ impl FormatArgs {
         if let Some(name) = self.format.and_then(|f| f.to_possible_value()) {
             typed.push(("--format", Some(name.get_name().to_string())));
         }
-        if self.label != "label" {
-            typed.push(("--label", Some(self.label.clone())));
+        if let Some(label) = &self.label {
+            typed.push(("--label", Some(label.clone())));
         }
-        if let Some(byte) = self.delimiter {
+        if let Some(encoding) = self.encoding {
+            typed.push(("--encoding", Some(encoding_name(encoding).to_string())));
+        }
+        if let Some(byte) = self.separator {
             let text = match byte {
                 b'\t' => r"\t".to_string(),
                 byte => char::from(byte).to_string(),
             };
-            typed.push(("--delimiter", Some(text)));
+            typed.push(("--separator", Some(text)));
         }
         for (option, given) in [
             ("--no-header", self.no_header),
@@ -146,6 +175,21 @@ impl FormatArgs {
         output: Output,
         read: impl FnOnce(&ReadOptions<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.watched(path, output, |advance| {
+            read(&ReadOptions {
+                progress: Some(advance),
+                ..self.options(wanted)
+            })
+        })
+    }
+
+    /// Runs a reader with a progress bar, which is told of every few bytes.
+    pub(crate) fn watched<T>(
+        &self,
+        path: &Path,
+        output: Output,
+        read: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Result<T>,
+    ) -> Result<T> {
         let length = path
             .metadata()
             .ok()
@@ -160,32 +204,63 @@ impl FormatArgs {
                 progress.1.at(at);
             }
         };
-        let options = ReadOptions {
-            progress: Some(&advance),
-            ..self.options(wanted)
-        };
-        read(&options)
+        read(&advance)
+    }
+
+    /// The column of labels that was typed.
+    pub(crate) fn typed_label(&self) -> Option<String> {
+        self.label.clone()
+    }
+
+    /// The column of labels that was typed, or the usual one.
+    pub(crate) fn label(&self) -> String {
+        let typed = self.label.clone();
+        typed.unwrap_or_else(|| "label".to_string())
+    }
+
+    /// The same where a model knows it.
+    pub(crate) fn label_of(&self, model: &Model) -> String {
+        let known = self.label.as_ref().or(model.reading.label.as_ref());
+        known.cloned().unwrap_or_else(|| "label".to_string())
+    }
+
+    /// The options typed, for a table.
+    pub(crate) fn table_options(&self) -> TableOptions<'static> {
+        TableOptions {
+            format: self.format(),
+            delimiter: self.separator,
+            encoding: self.encoding,
+            no_header: self.no_header,
+            zero_based: self.zero_based,
+            max_line: self.max_line,
+            ..TableOptions::default()
+        }
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.format.map(|name| match name {
+            FormatName::Svmlight => Format::Svmlight,
+            FormatName::Csv => Format::Csv,
+            #[cfg(feature = "parquet")]
+            FormatName::Parquet => Format::Parquet,
+        })
     }
 
     /// The options typed.
     pub(crate) fn options(&self, wanted: Wanted) -> ReadOptions<'static> {
         ReadOptions {
-            format: self.format.map(|name| match name {
-                FormatName::Svmlight => Format::Svmlight,
-                FormatName::Csv => Format::Csv,
-                #[cfg(feature = "parquet")]
-                FormatName::Parquet => Format::Parquet,
-            }),
-            label: self.label.clone(),
+            format: self.format(),
+            label: wanted.label.unwrap_or_else(|| self.label()),
             columns: wanted.columns,
             ignore: wanted.ignore,
             missing_zero: wanted.missing_zero,
             notice_others: wanted.notice_others,
-            delimiter: self.delimiter,
+            delimiter: self.separator,
+            encoding: self.encoding,
             no_header: self.no_header,
             zero_based: self.zero_based,
             max_line: self.max_line,
-            progress: None,
+            ..Default::default()
         }
     }
 }
@@ -194,7 +269,8 @@ impl FormatArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Classes")]
 pub(crate) struct ClassArgs {
-    /// The positive class, against all others [default: the larger of two numbers, the last of two texts in byte order]
+    /// The positive class, against all others [default: of two numbers the larger; of two words
+    /// the one that says yes or true, otherwise the rarer one]
     #[arg(
         long,
         value_name = "VALUE",
@@ -208,20 +284,6 @@ pub(crate) struct ClassArgs {
 }
 
 impl ClassArgs {
-    /// Says which of two texts is positive when none was chosen.
-    pub(crate) fn note_text(&self, labels: &Labels, path: &Path, output: Output) {
-        if self.choice() != Choice::Larger {
-            return;
-        }
-        if let [_, Class::Text(last)] = labels.classes() {
-            output.note(format!(
-                "note: {}: classes are text; '{last}' is taken as positive (last in byte order); \
-                 choose with --positive",
-                path.display()
-            ));
-        }
-    }
-
     pub(crate) fn choice(&self) -> Choice {
         match (&self.positive, self.partition) {
             (Some(value), _) => Choice::Positive(value.clone()),
@@ -284,8 +346,7 @@ impl ScoreArgs {
             ),
             (false, None) => (0..n_wanted).map(|j| examples.rows.column(j)).collect(),
         };
-        self.classes.note_text(&examples.labels, path, output);
-        let labels = examples.labels.binary(&self.classes.choice());
+        let labels = self.classes.binary(&examples.labels, path, output);
         let labels = labels.with_context(|| path.display().to_string())?;
         Ok(Scores { columns, labels })
     }

@@ -3,6 +3,9 @@
 mod algorithm;
 mod args;
 mod bound;
+mod classes;
+mod column_list;
+mod column_report;
 mod compare;
 mod data;
 mod demo;
@@ -19,6 +22,7 @@ mod reproduce;
 mod scoring;
 mod search;
 mod side_by_side;
+mod table_args;
 mod train;
 mod training;
 mod tune;

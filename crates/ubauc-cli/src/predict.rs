@@ -4,19 +4,23 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::document::numbers::{number, thousands};
 use ubauc::document::{Document, Facts, csv};
+use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::model::Model;
+use ubauc::read::table::TableBatch;
 use ubauc::read::{self, Batch};
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, FormatArgs, Wanted};
 use crate::output::{self, Output};
+use crate::scoring::table::TableFile;
 use crate::scoring::{self, ColumnArgs};
 
 /// What was typed after `ubauc predict`.
@@ -73,37 +77,28 @@ impl PredictArgs {
     fn wanted(&self, model: &Model) -> Wanted {
         Wanted {
             columns: (!model.names.is_empty()).then(|| model.names.clone()),
-            ignore: self.columns.ignore.clone(),
+            ignore: self.columns.ignore(),
             missing_zero: self.missing_zero,
             notice_others: true,
+            label: Some(self.format.label_of(model)),
         }
     }
 }
 
-/// One batch, ready to be written.
+/// The scores of a batch, ready to be written.
 struct Scored {
     text: String,
     rows: u64,
     positive: u64,
-    cols: usize,
-    is_table: bool,
-    batch_notices: std::sync::Arc<[String]>,
     overflow: Option<f64>,
 }
 
 impl Scored {
-    /// Scores a batch; classes are written if they have names here.
-    fn new(
-        batch: Batch,
-        model: &Model,
-        threshold: f64,
-        classes: Option<&[String; 2]>,
-    ) -> Result<Scored, ubauc::Error> {
-        // The reader has put the columns in the order of the model.
-        let scores = model.scores(&batch.rows)?;
+    /// Classes are written if they have names here.
+    fn new(scores: &[f64], threshold: f64, classes: Option<&[String; 2]>) -> Scored {
         let mut text = String::with_capacity(24 * scores.len());
         let mut positive = 0;
-        for &score in &scores {
+        for &score in scores {
             let is_positive = score >= threshold;
             positive += u64::from(is_positive);
             // Writing to a string cannot fail.
@@ -112,15 +107,40 @@ impl Scored {
                 None => writeln!(text, "{score}"),
             };
         }
-        Ok(Scored {
+        Scored {
             text,
             rows: scores.len() as u64,
             positive,
-            cols: batch.rows.cols(),
-            is_table: batch.is_table,
-            batch_notices: batch.notices,
-            overflow: scores.into_iter().find(|s| !s.is_finite()),
-        })
+            overflow: scores.iter().copied().find(|s| !s.is_finite()),
+        }
+    }
+}
+
+/// Where the scores go.
+struct Sink<'a> {
+    args: &'a PredictArgs,
+    file: AtomicFile,
+    has_head: bool,
+    rows: u64,
+    positive: u64,
+}
+
+impl Sink<'_> {
+    fn put(&mut self, scored: &Scored) -> Result<()> {
+        if let Some(score) = scored.overflow {
+            bail!("{}: a score is {score}", self.args.input.file.display());
+        }
+        if !self.has_head {
+            self.has_head = true;
+            self.file.put(self.args.head().as_bytes())?;
+        }
+        self.file.put(scored.text.as_bytes())?;
+        if is_stdout(&self.args.output) {
+            self.file.flush().context("standard output")?;
+        }
+        self.rows += scored.rows;
+        self.positive += scored.positive;
+        Ok(())
     }
 }
 
@@ -136,67 +156,132 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     let path = &args.input.file;
     scoring::refuse_overwriting(&args.output, &[path, &args.model], "--output")?;
     let model = args.columns.load(&args.model)?;
-    let wanted = args.wanted(&model);
-    let threshold = args.threshold.unwrap_or(model.threshold);
-    let quoted = model.classes.each_ref().map(|class| csv::field(class));
-    let quoted = args.classes.then_some(&quoted);
-    let each = |batch: Batch| Scored::new(batch, &model, threshold, quoted);
-    let width = scoring::width(&model);
-    let mut file = AtomicFile::create(&args.output)?;
-    let mut noted = HashSet::new();
-    let mut report = Report {
+    if args.missing_zero && scoring::is_of_table(&model) {
+        let what = "--missing-zero is for models of complete numbers; a model of a table needs its columns, \
+                    the values of which may be missing";
+        return Err(WrongUsage(what.to_string()).into());
+    }
+    let mut sink = Sink {
+        args,
+        file: AtomicFile::create(&args.output)?,
+        has_head: false,
         rows: 0,
         positive: 0,
-        threshold,
-        classes: model.classes.clone(),
-        output: args.output.clone(),
     };
-    let (mut header, mut wide) = (false, 0);
-    let take = |scored: Result<Scored, ubauc::Error>| -> Result<()> {
-        let scored = scored.with_context(|| path.display().to_string())?;
-        for notice in scored.batch_notices.iter() {
-            if noted.insert(notice.clone()) {
-                output.note(format!("note: {}: {notice}", path.display()));
-            }
+    let threshold = args.threshold.unwrap_or(model.threshold);
+    match &model.features {
+        FeatureMap::Columns(map) => score_table(&model, map, threshold, &mut sink, output)?,
+        FeatureMap::Identity | FeatureMap::Hash { .. } => {
+            score_numbers(&model, threshold, &mut sink, output)?;
         }
-        scoring::refuse_unnamed(&model, scored.is_table, path)?;
-        if let Some(d) = width {
-            if scored.is_table && scored.cols < d && !args.missing_zero {
-                return Err(anyhow!(
-                    "{}: {} feature columns; the model has {d} features (--missing-zero takes the \
-                     rest as zeros)",
-                    path.display(),
-                    scored.cols
-                ));
-            }
-            if scored.cols > d && wide == 0 {
-                wide = scored.cols;
-                scoring::note_beyond(d, wide, path, output);
-            }
-        }
-        if let Some(score) = scored.overflow {
-            return Err(anyhow!("{}: a score is {score}", path.display()));
-        }
-        if !header {
-            header = true;
-            file.put(args.head().as_bytes())?;
-        }
-        file.put(scored.text.as_bytes())?;
-        if to_stdout {
-            file.flush().context("standard output")?;
-        }
-        report.rows += scored.rows;
-        report.positive += scored.positive;
-        Ok(())
-    };
-    args.format.with_progress(path, wanted, output, |options| {
-        read::batches(path, options, each, take)
-    })?;
+    }
+    let Sink {
+        file,
+        rows,
+        positive,
+        ..
+    } = sink;
     file.commit()?;
     if to_stdout {
         return Ok(());
     }
-    output.report(&report)
+    output.report(&Report {
+        rows,
+        positive,
+        threshold,
+        classes: model.classes,
+        output: args.output.clone(),
+    })
+}
+
+/// Scores a table by the kinds of columns that the model knows.
+fn score_table(
+    model: &Model,
+    map: &ColumnMap,
+    threshold: f64,
+    sink: &mut Sink<'_>,
+    output: Output,
+) -> Result<()> {
+    let args = sink.args;
+    let path = args.input.file.as_path();
+    let quoted = model.classes.each_ref().map(|class| csv::field(class));
+    let classes = args.classes.then_some(&quoted);
+    let file = TableFile {
+        path,
+        model,
+        map,
+        format: &args.format,
+        ignore: args.columns.ignore(),
+        on_error: args.columns.on_error(),
+    };
+    let each = |batch: TableBatch| {
+        let scores = model.scores_table(&batch.table)?;
+        Ok(Scored::new(&scores, threshold, classes))
+    };
+    let take = |scored: ubauc::Result<Scored>| {
+        sink.put(&scored.with_context(|| path.display().to_string())?)
+    };
+    file.batches(None, &[], output, each, take)
+}
+
+/// One batch of numbers, and what it was like.
+struct Numbers {
+    scored: Scored,
+    cols: usize,
+    is_table: bool,
+    notices: Arc<[String]>,
+}
+
+/// Scores rows of numbers.
+fn score_numbers(model: &Model, threshold: f64, sink: &mut Sink<'_>, output: Output) -> Result<()> {
+    let args = sink.args;
+    let path = args.input.file.as_path();
+    let quoted = model.classes.each_ref().map(|class| csv::field(class));
+    let classes = args.classes.then_some(&quoted);
+    let each = |batch: Batch| -> ubauc::Result<Numbers> {
+        // The reader has put the columns in the order of the model.
+        let scores = model.scores(&batch.rows)?;
+        Ok(Numbers {
+            scored: Scored::new(&scores, threshold, classes),
+            cols: batch.rows.cols(),
+            is_table: batch.is_table,
+            notices: batch.notices,
+        })
+    };
+    let width = scoring::width(model);
+    let (mut noted, mut wide) = (HashSet::new(), 0);
+    let take = |numbers: ubauc::Result<Numbers>| -> Result<()> {
+        let Numbers {
+            scored,
+            cols,
+            is_table,
+            notices,
+        } = numbers.with_context(|| path.display().to_string())?;
+        for notice in notices.iter() {
+            if noted.insert(notice.clone()) {
+                output.note(format!("note: {}: {notice}", path.display()));
+            }
+        }
+        scoring::refuse_unnamed(model, is_table, path)?;
+        if let Some(d) = width {
+            if is_table && cols < d && !args.missing_zero {
+                bail!(
+                    "{}: {cols} feature columns; the model has {d} features (--missing-zero takes the \
+                     rest as zeros)",
+                    path.display()
+                );
+            }
+            if cols > d && wide == 0 {
+                wide = cols;
+                scoring::note_beyond(d, wide, path, output);
+            }
+        }
+        sink.put(&scored)
+    };
+    let wanted = args.wanted(model);
+    args.format.with_progress(path, wanted, output, |options| {
+        read::batches(path, options, each, take)
+    })
 }
 
 #[derive(Serialize)]

@@ -1,16 +1,22 @@
 //! Scores of a saved model: its columns found in a file, its classes in the labels.
 
+pub(crate) mod table;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
+use ubauc::data::dataset::Examples;
 use ubauc::data::labels::{Binary, Choice, Labels};
 use ubauc::features::FeatureMap;
 use ubauc::model::{Model, Partition};
 use ubauc::model_file::SavedModel;
 
+use ubauc::read::table::OnError;
+
 use crate::args::WrongUsage;
+use crate::column_list::{ColumnList, all_names};
 use crate::input::{ClassArgs, FormatArgs, Scores, Wanted};
 use crate::output::Output;
 
@@ -18,21 +24,32 @@ use crate::output::Output;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnArgs {
-    /// Columns to leave out (CSV, Parquet), separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(crate) ignore: Vec<String>,
+    /// Columns to leave out (CSV, Parquet), separated by commas; a name with a comma stands in double quotes
+    #[arg(long, value_name = "COLUMN,…", value_parser = ColumnList::parse)]
+    ignore: Vec<ColumnList>,
     /// Take features by position, though the model knows its columns by name; svmlight has no names
     #[arg(long)]
     by_position: bool,
+    /// What is done about a line that cannot be read, by a model of a table with texts or gaps [default: stop]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    on_error: Option<OnErrorName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnErrorName {
+    /// An error, behind the scores of the lines before it
+    Stop,
+    /// The line is left out; a note counts such lines and names the first
+    Skip,
 }
 
 impl ColumnArgs {
     /// Of a file of scores no other columns are read than those that are named.
     pub(crate) fn refuse_without_model(&self) -> Result<()> {
-        if self.ignore.is_empty() && !self.by_position {
+        if self.ignore.is_empty() && !self.by_position && self.on_error.is_none() {
             return Ok(());
         }
-        let what = "--ignore and --by-position are for the columns of a model; give --model too";
+        let what = "--ignore, --by-position and --on-error are for the columns of a model; give --model too";
         Err(WrongUsage(what.to_string()).into())
     }
 
@@ -42,15 +59,61 @@ impl ColumnArgs {
         let mut model = saved
             .with_context(|| format!("--model {}", path.display()))?
             .model;
-        if self.by_position {
-            model.names.clear();
+        let wrong = |what: String| Err(WrongUsage(what).into());
+        match &model.features {
+            FeatureMap::Columns(_) if self.by_position => {
+                return wrong(format!(
+                    "--by-position: the model {} is of a table and finds its columns by name",
+                    path.display()
+                ));
+            }
+            FeatureMap::Columns(_) => {}
+            _ if self.on_error == Some(OnErrorName::Skip) => {
+                return wrong(format!(
+                    "--on-error skip: the model {} is of complete numbers; leave wrong lines out of the file",
+                    path.display()
+                ));
+            }
+            _ if self.by_position => model.names.clear(),
+            _ => {}
         }
-        if let Some(name) = self.ignore.iter().find(|name| model.names.contains(name)) {
+        let needed = needed_columns(&model);
+        if let Some(name) = self.ignore().iter().find(|name| needed.contains(name)) {
             let path = path.display();
-            let what = format!("--ignore {name}: the model {path} needs this column");
-            return Err(WrongUsage(what).into());
+            return wrong(format!(
+                "--ignore {name}: the model {path} needs this column"
+            ));
         }
         Ok(model)
+    }
+
+    /// Columns to leave out.
+    pub(crate) fn ignore(&self) -> Vec<String> {
+        all_names(&self.ignore)
+    }
+
+    /// What is done about a line that cannot be read.
+    pub(crate) fn on_error(&self) -> OnError {
+        match self.on_error {
+            Some(OnErrorName::Skip) => OnError::Skip,
+            Some(OnErrorName::Stop) | None => OnError::Stop,
+        }
+    }
+}
+
+/// Whether a model reads raw tables.
+pub(crate) fn is_of_table(model: &Model) -> bool {
+    matches!(model.features, FeatureMap::Columns(_))
+}
+
+/// The names of the columns that a file must have.
+fn needed_columns(model: &Model) -> Vec<String> {
+    match &model.features {
+        FeatureMap::Columns(map) => {
+            let used = (0..map.columns.len()).filter(|&j| map.is_used(j));
+            used.map(|j| map.columns[j].name.clone()).collect()
+        }
+        FeatureMap::Identity | FeatureMap::Hash { .. } => model.names.clone(),
     }
 }
 
@@ -76,7 +139,7 @@ pub(crate) fn refuse_unnamed(model: &Model, is_table: bool, path: &Path) -> Resu
 }
 
 /// Some names, and how many more there are.
-fn shortened(names: &[String]) -> String {
+pub(crate) fn shortened(names: &[String]) -> String {
     const SHOWN: usize = 5;
     match names.len() {
         0..=SHOWN => names.join(", "),
@@ -125,7 +188,21 @@ impl Scoring<'_> {
     pub(crate) fn score(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
         let models = self.models.iter().map(|path| self.columns.load(path));
         let mut models = models.collect::<Result<Vec<Model>>>()?;
+        if models.iter().any(is_of_table) {
+            return self.score_one_by_one(models, path, more, output);
+        }
         let examples = self.format.read(path, self.wanted(&models, more), output)?;
+        self.scores_of(&mut models, &examples, path, (more, output))
+    }
+
+    /// The scores of examples by models of numbers.
+    fn scores_of(
+        &self,
+        models: &mut [Model],
+        examples: &Examples,
+        path: &Path,
+        (more, output): (&[String], Output),
+    ) -> Result<Scores> {
         let (names, is_table) = (&examples.names, !examples.names.is_empty());
         let is_feature = |name: &&String| !more.contains(*name);
         let free: Vec<String> = names.iter().filter(is_feature).cloned().collect();
@@ -135,7 +212,7 @@ impl Scoring<'_> {
             examples.rows.cols()
         };
         let mut all = Vec::new();
-        for model in &mut models {
+        for model in models.iter_mut() {
             refuse_unnamed(model, is_table, path)?;
             if model.names.is_empty() {
                 check_width(model, found, is_table, path, output)?;
@@ -158,6 +235,71 @@ impl Scoring<'_> {
         })
     }
 
+    /// Models of tables read the file by the kinds of their own columns, so that each reads it anew.
+    fn score_one_by_one(
+        &self,
+        models: Vec<Model>,
+        path: &Path,
+        more: &[String],
+        output: Output,
+    ) -> Result<Scores> {
+        if models.len() > 1 && path == Path::new("-") {
+            bail!("standard input can be read once, and each model reads the file; name a file");
+        }
+        let mut all: Option<Scores> = None;
+        for (k, model) in models.into_iter().enumerate() {
+            // What there is to tell of the file was told the first time.
+            let output = Output {
+                quiet: output.quiet || k > 0,
+                ..output
+            };
+            let found = self.score_alone(model, path, more, output)?;
+            match &mut all {
+                None => all = Some(found),
+                Some(all) => {
+                    let scores = found.columns.into_iter().next();
+                    all.columns.splice(k..k, scores);
+                }
+            }
+        }
+        all.context("no model")
+    }
+
+    fn score_alone(
+        &self,
+        mut model: Model,
+        path: &Path,
+        more: &[String],
+        output: Output,
+    ) -> Result<Scores> {
+        let in_file = || path.display().to_string();
+        let label = self.format.label_of(&model);
+        if let FeatureMap::Columns(map) = &model.features {
+            let file = table::TableFile {
+                path,
+                model: &model,
+                map,
+                format: self.format,
+                ignore: [self.columns.ignore(), more.to_vec()].concat(),
+                on_error: self.columns.on_error(),
+            };
+            let found = file.labelled_scores(&label, more, output)?;
+            let labels = labels_of(&model, &found.labels, self.classes, output);
+            return Ok(Scores {
+                columns: [vec![found.scores], found.more].concat(),
+                labels: labels.with_context(in_file)?,
+            });
+        }
+        let wanted = self.wanted(std::slice::from_ref(&model), more);
+        let examples = self.format.read(path, wanted, output)?;
+        self.scores_of(
+            std::slice::from_mut(&mut model),
+            &examples,
+            path,
+            (more, output),
+        )
+    }
+
     /// The columns of all models where all have names, otherwise all that are not ignored.
     fn wanted(&self, models: &[Model], more: &[String]) -> Wanted {
         let mut known = HashSet::new();
@@ -166,8 +308,9 @@ impl Scoring<'_> {
         let all_named = models.iter().all(|model| !model.names.is_empty());
         Wanted {
             columns: all_named.then_some(wanted),
-            ignore: self.columns.ignore.clone(),
+            ignore: self.columns.ignore(),
             notice_others: true,
+            label: models.first().map(|model| self.format.label_of(model)),
             ..Wanted::default()
         }
     }

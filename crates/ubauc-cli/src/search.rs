@@ -6,16 +6,19 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use ubauc::data::dataset::Dataset;
 use ubauc::document::numbers::{p_value, thousands};
+use ubauc::features::ColumnMap;
 use ubauc::metrics::Criterion;
 use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
-use ubauc::tune::{GridPoint, LossGrid, Setting, TuneInputs, TuneParams, Tuned, Verdict, tune};
+use ubauc::tune::{
+    GridPoint, LossGrid, Setting, TuneInputs, TuneParams, Tuned, Verdict, tune, tune_table,
+};
 
 use crate::args::WrongUsage;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::training::{Mapped, Training};
 
 /// Options of the search, wherever it runs.
 #[derive(Debug, Clone, Args)]
@@ -97,8 +100,7 @@ impl SearchArgs {
 /// Searches with a progress bar; the answer tells what was cut short. With the name of the option for β, which errors may
 /// recommend.
 pub(crate) fn search(
-    data: &Dataset,
-    (weights, groups): (Option<&[f64]>, Option<&[u32]>),
+    training: &Training,
     params: &TuneParams,
     (args, beta_option): (&SearchArgs, &str),
     output: Output,
@@ -122,13 +124,18 @@ pub(crate) fn search(
         }
     };
     let inputs = TuneInputs {
-        weights,
-        groups,
+        weights: training.weights.as_deref(),
+        groups: training.groups.as_deref(),
         progress: Some(&advance),
         stop: Some(&stop),
     };
-    let tuned =
-        tune(data, &inputs, params).map_err(|error| say_what_to_type(error, beta_option))?;
+    let tuned = match &training.mapped {
+        None => tune(&training.data, &inputs, params),
+        Some(Mapped { table, labels, .. }) => {
+            tune_table(table, labels, &inputs, params, &ColumnMap::learn)
+        }
+    };
+    let tuned = tuned.map_err(|error| say_what_to_type(error, beta_option))?;
     drop(bar);
     if tuned.cut_short {
         let why = match stop.load(Ordering::Relaxed) {

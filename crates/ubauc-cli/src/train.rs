@@ -6,6 +6,7 @@ mod options;
 mod report;
 mod rivals;
 mod saved_model;
+mod test_file;
 mod warnings;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use clap::{Args, ValueEnum};
 use ubauc::algorithm::{Algorithm, Solver, Spec};
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::dataset::Dataset;
+use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
 use ubauc::metrics::{auc, clustered_auc, weighted_auc};
 use ubauc::objective::ubauc::ClassWeight;
@@ -25,10 +27,10 @@ use ubauc::tune::{GridPoint, LossGrid, TuneParams, Tuned, Verdict};
 
 use crate::algorithm::{algorithm_parser, complete, fit};
 use crate::args::{InterceptArgs, WrongUsage};
-use crate::input::{FileArg, Wanted};
+use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
-use crate::scoring::{self, ClassSides};
+use crate::scoring;
 use crate::search::{
     SearchArgs, comparison, criterion_name, described, kind, options_of, refuse_without_search,
     search,
@@ -36,9 +38,10 @@ use crate::search::{
 use crate::training::{Training, TrainingArgs};
 use initial_model::InitialModel;
 use online::OnlineArgs;
-use report::{Report, SearchReport, Seconds, TestAuc};
+use report::{Report, SearchReport, Seconds};
 use rivals::RivalArgs;
 use saved_model::saved_model;
+use test_file::TestFile;
 use warnings::warn;
 
 /// What was typed after `ubauc train`.
@@ -143,40 +146,37 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let load = |path: &Path| InitialModel::load(path, args.by_position);
     let initial = args.initial_model.as_deref().map(load);
     let mut initial = initial.transpose()?;
-    let Training {
-        data,
-        weights,
-        groups,
-        sides,
-    } = args.training.read(&args.input.file, output)?;
+    let training = args.training.read(&args.input.file, output)?;
     let test = args.test.as_deref();
-    let test = test.map(|path| read_test(args, path, &data, &sides, output));
+    let test = test.map(|path| TestFile::read(args, path, &training, output));
     let test = test.transpose()?;
     if let Some(initial) = &mut initial {
-        initial.align(&data, &args.input.file, output)?;
+        initial.align(&training, &args.input.file, output)?;
     }
+    let (data, weights) = (&training.data, training.weights.as_deref());
     let seconds_read = started.elapsed().as_secs_f64();
 
     let choosing = Instant::now();
-    let examples = (weights.as_deref(), groups.as_deref());
-    let choice = args.choose(&data, examples, seed, output)?;
+    let choice = args.choose(&training, seed, output)?;
     let (spec, searched) = (choice.spec, choice.searched);
     let seconds_tune = choosing.elapsed().as_secs_f64();
     let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
     let start = initial.as_ref().map(|model| model.start(has_intercept));
     let solving = Instant::now();
-    let trained = fit(&spec, &data, weights.as_deref(), start, output)?;
+    let trained = fit(&spec, data, weights, start, output)?;
     let seconds_solve = solving.elapsed().as_secs_f64();
 
-    let saved = saved_model(args, &spec, &trained, &sides)?;
-    let scores = saved.model.scores(data.rows())?;
-    let (train_auc, train_ci95) = auc_of(&scores, &data, examples)?;
-    let test_auc = test.map(|test| TestAuc::of(&saved.model, &test));
-    let test_auc = test_auc.transpose()?;
+    let saved = saved_model(args, &spec, &trained, &training)?;
+    let scores = match &training.mapped {
+        Some(mapped) => saved.model.scores_table(&mapped.table)?,
+        None => saved.model.scores(data.rows())?,
+    };
+    let (train_auc, train_ci95) = auc_of(&scores, &training)?;
+    let test_auc = test.map(|test| test.judge(&saved.model)).transpose()?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
     let path = args.model.as_deref();
     let written = path.map_or(Ok(()), |path| saved.save(path));
-    warn(&trained, &spec, (&data, weights.as_deref()), output);
+    warn(&trained, &spec, (data, weights), output);
     let certificate = trained.certificate;
     let report = Report {
         algorithm: args.algorithm.name().to_string(),
@@ -186,6 +186,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         n_neg: data.n_neg(),
         d: data.rows().cols(),
         classes: data.class_names().clone(),
+        features: training.features_report(),
         beta: spec.beta(),
         gamma: spec.gamma(),
         softness: spec.softness(),
@@ -251,6 +252,8 @@ impl TrainArgs {
     fn scale(&self, data: Option<&Dataset>) -> Scale {
         match (self.scale, self.algorithm) {
             (Some(typed), _) => typed.into(),
+            // Their map has scaled the numbers of a table.
+            _ if data.is_some_and(|data| matches!(data.rows(), Rows::Coded(_))) => Scale::None,
             (None, Algorithm::BaUbauc) if self.searches() => {
                 data.map_or(Scale::Standard, |data| Scale::suited(data.rows()))
             }
@@ -273,20 +276,14 @@ impl TrainArgs {
 
     /// What was typed, and the rest by tuning or, for the rivals, by a short search. Logistic regression has one
     /// parameter, with a default; and the online learner is chosen for its speed, not for a search of a hundred batch fits.
-    fn choose(
-        &self,
-        data: &Dataset,
-        examples: (Option<&[f64]>, Option<&[u32]>),
-        seed: u64,
-        output: Output,
-    ) -> Result<Choice> {
+    fn choose(&self, training: &Training, seed: u64, output: Output) -> Result<Choice> {
         let in_file = || self.input.file.display().to_string();
         let mut spec = self.spec(seed);
-        spec.set_scale(self.scale(Some(data)));
+        spec.set_scale(self.scale(Some(&training.data)));
         if !self.searches() {
             let mut given = self.rivals.given();
             given.extend(self.online.radius.map(|_| "radius"));
-            let found = complete(spec, &given, data, seed, output).with_context(in_file)?;
+            let found = complete(spec, &given, training, seed, output).with_context(in_file)?;
             return Ok(Choice {
                 searched: found.is_some(),
                 spec: found.unwrap_or(spec),
@@ -297,8 +294,8 @@ impl TrainArgs {
             scale: spec.scale(),
             ..self.search.params(&self.loss_grid(), seed)?
         };
-        let tuned = search(data, examples, &params, (&self.search, "--beta"), output)
-            .with_context(in_file)?;
+        let tuned =
+            search(training, &params, (&self.search, "--beta"), output).with_context(in_file)?;
         note_choice(&tuned, &params, output);
         if let Spec::BaUbauc(spec) = &mut spec {
             let GridPoint { setting, gamma, .. } = tuned.best();
@@ -418,17 +415,19 @@ fn note_choice(tuned: &Tuned, params: &TuneParams, output: Output) {
 }
 
 /// AUC on the training data, with its interval: that of groups where there are some.
-fn auc_of(
-    scores: &[f64],
-    data: &Dataset,
-    (weights, groups): (Option<&[f64]>, Option<&[u32]>),
-) -> Result<(f64, [f64; 2])> {
-    let positive = data.positive();
-    Ok(match (weights, groups) {
-        (None, None) => auc(scores, positive).map(|a| (a.auc, a.ci95))?,
-        (None, Some(groups)) => clustered_auc(scores, positive, groups).map(|a| (a.auc, a.ci95))?,
-        (Some(weights), _) => weighted_auc(scores, positive, weights).map(|a| (a.auc, a.ci95))?,
-    })
+fn auc_of(scores: &[f64], training: &Training) -> Result<(f64, [f64; 2])> {
+    let positive = training.data.positive();
+    Ok(
+        match (training.weights.as_deref(), training.groups.as_deref()) {
+            (None, None) => auc(scores, positive).map(|a| (a.auc, a.ci95))?,
+            (None, Some(groups)) => {
+                clustered_auc(scores, positive, groups).map(|a| (a.auc, a.ci95))?
+            }
+            (Some(weights), _) => {
+                weighted_auc(scores, positive, weights).map(|a| (a.auc, a.ci95))?
+            }
+        },
+    )
 }
 
 /// Everything that can be refused before the data are read and the long work begins.
@@ -472,24 +471,4 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         drop(AtomicFile::create(path)?);
     }
     Ok(())
-}
-
-fn read_test(
-    args: &TrainArgs,
-    path: &Path,
-    data: &Dataset,
-    sides: &ClassSides,
-    output: Output,
-) -> Result<Dataset> {
-    let names = data.names();
-    let wanted = Wanted {
-        columns: (!names.is_empty()).then(|| names.to_vec()),
-        missing_zero: true,
-        ..Wanted::default()
-    };
-    let examples = args.training.format.read(path, wanted, output)?;
-    scoring::note_beyond(data.rows().cols(), examples.rows.cols(), path, output);
-    let in_file = || path.display().to_string();
-    let labels = sides.apply(&examples.labels).with_context(in_file)?;
-    Dataset::new(examples.rows, labels, examples.names).with_context(in_file)
 }

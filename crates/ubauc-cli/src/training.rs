@@ -6,12 +6,19 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use ubauc::data::dataset::{Dataset, Examples};
-use ubauc::data::labels::Choice;
-use ubauc::data::rows::{Csr, Rows};
+use ubauc::data::labels::{Binary, Choice};
+use ubauc::data::rows::Rows;
+use ubauc::data::table::{Column, Table, Values};
+use ubauc::features::ColumnMap;
+use ubauc::features::columns::LEAST_ROWS;
+use ubauc::model::Reading;
+use ubauc::read::table::{ColumnReport, Data, TableExamples, TableOptions, read_data};
 
-use crate::input::{ClassArgs, FormatArgs, TABLES, Wanted};
+use crate::column_report::{self, FeaturesReport};
+use crate::input::{ClassArgs, FormatArgs, TABLES};
 use crate::output::Output;
-use crate::scoring::ClassSides;
+use crate::scoring::{self, ClassSides};
+use crate::table_args::TableArgs;
 
 /// Which columns of the training file are what.
 #[derive(Debug, Args)]
@@ -34,13 +41,8 @@ pub(crate) struct TrainingArgs {
         )
     )]
     pub(crate) group: Option<String>,
-    #[arg(
-        long,
-        value_name = "COLUMN",
-        value_delimiter = ',',
-        help = format!("Columns to leave out ({TABLES}), separated by commas")
-    )]
-    ignore: Vec<String>,
+    #[command(flatten)]
+    pub(crate) columns: TableArgs,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
@@ -55,6 +57,19 @@ pub(crate) struct Training {
     /// The group of each example, counted from 0.
     pub(crate) groups: Option<Vec<u32>>,
     pub(crate) sides: ClassSides,
+    /// What was made of the columns; none of svmlight.
+    pub(crate) columns: Vec<ColumnReport>,
+    /// How the file was written, for the model.
+    pub(crate) reading: Reading,
+    /// Where the features are made by a map.
+    pub(crate) mapped: Option<Mapped>,
+}
+
+/// A table, and the map that has made the features of the data of it.
+pub(crate) struct Mapped {
+    pub(crate) table: Table,
+    pub(crate) labels: Binary,
+    pub(crate) map: ColumnMap,
 }
 
 impl TrainingArgs {
@@ -67,9 +82,7 @@ impl TrainingArgs {
         if let Some(column) = &self.group {
             typed.push(("--group", Some(column.clone())));
         }
-        if !self.ignore.is_empty() {
-            typed.push(("--ignore", Some(self.ignore.join(","))));
-        }
+        typed.extend(self.columns.typed());
         typed.extend(self.format.typed());
         match self.classes.choice() {
             Choice::Positive(value) => typed.push(("--positive", Some(value))),
@@ -84,35 +97,153 @@ impl TrainingArgs {
     }
 
     pub(crate) fn read(&self, path: &Path, output: Output) -> Result<Training> {
-        let wanted = Wanted {
-            ignore: self.ignore.clone(),
-            ..Wanted::default()
+        let options = TableOptions {
+            label: Some(self.format.label()),
+            ..self.columns.apply(self.format.table_options())
         };
-        let mut examples = self.format.read(path, wanted, output)?;
+        let read = self.format.watched(path, output, |advance| {
+            let options = TableOptions {
+                progress: Some(advance),
+                ..options.clone()
+            };
+            Ok(read_data(path, &options)?)
+        })?;
         let in_file = || path.display().to_string();
-        let weights = match &self.weight {
-            Some(column) => Some(take_weights(&mut examples, column).with_context(in_file)?),
-            None => None,
+        match read {
+            Data::Rows(examples) => {
+                tell(&examples.notices, path, output);
+                self.of_svmlight(examples, path, output)
+            }
+            Data::Table(examples) => {
+                tell(&examples.notices, path, output);
+                self.of_table(examples, &options, path, output)
+            }
+        }
+        .with_context(in_file)
+    }
+
+    fn of_svmlight(&self, examples: Examples, path: &Path, output: Output) -> Result<Training> {
+        self.columns.refuse_for_svmlight()?;
+        for (what, column) in [("weight", &self.weight), ("group", &self.group)] {
+            if column.is_some() {
+                bail!("--{what} names a column; svmlight has none");
+            }
+        }
+        let binary = self.classes.binary(&examples.labels, path, output)?;
+        let sides = ClassSides::new(&examples.labels, &binary, &self.classes.choice());
+        Ok(Training {
+            data: Dataset::new(examples.rows, binary, examples.names)?,
+            weights: None,
+            groups: None,
+            sides,
+            columns: Vec::new(),
+            reading: Reading::default(),
+            mapped: None,
+        })
+    }
+
+    fn of_table(
+        &self,
+        examples: TableExamples,
+        options: &TableOptions<'_>,
+        path: &Path,
+        output: Output,
+    ) -> Result<Training> {
+        let TableExamples {
+            mut table,
+            labels,
+            mut columns,
+            ..
+        } = examples;
+        let Some(labels) = labels else {
+            bail!("no labels; name their column (--label)");
         };
-        let groups = match &self.group {
-            Some(column) => Some(take_groups(&mut examples, column).with_context(in_file)?),
-            None => None,
+        let mut take = |name: &Option<String>, what: &str| match name {
+            Some(name) => take_column(&mut table, name, what).map(Some),
+            None => Ok(None),
         };
-        self.classes.note_text(&examples.labels, path, output);
-        let choice = self.classes.choice();
-        let binary = examples.labels.binary(&choice).with_context(in_file)?;
-        let sides = ClassSides::new(&examples.labels, &binary, &choice);
-        let data = Dataset::new(examples.rows, binary, examples.names).with_context(in_file)?;
+        let (weight, group) = (take(&self.weight, "weight")?, take(&self.group, "group")?);
+        columns.retain(|report| table.column(&report.name).is_some());
+        let weights = weight.as_ref().map(weights_of).transpose()?;
+        let groups = group.as_ref().map(groups_of).transpose()?;
+        let binary = self.classes.binary(&labels, path, output)?;
+        let sides = ClassSides::new(&labels, &binary, &self.classes.choice());
+        let reading = Reading::of(options, &columns);
+        let is_plain = table.is_complete_numbers();
+        let (data, mapped) = if is_plain {
+            let names: Vec<String> = columns.iter().map(|report| report.name.clone()).collect();
+            let Rows::Dense(dense) = table.numbers(&[])? else {
+                bail!("a table of numbers must make dense rows");
+            };
+            drop(table);
+            (
+                Dataset::new(Rows::smaller_of_dense(dense), binary, names)?,
+                None,
+            )
+        } else {
+            let map = ColumnMap::learn(&table, weights.as_deref())?;
+            refuse_empty(&map)?;
+            let data = Dataset::new(map.apply(&table)?, binary.clone(), Vec::new())?;
+            let mapped = Mapped {
+                table,
+                labels: binary,
+                map,
+            };
+            (data, Some(mapped))
+        };
+        column_report::tell_notes(&columns, mapped.as_ref().map(|m| &m.map), path, output);
         if let Some(weights) = &weights {
-            refuse_weightless(&data, weights).with_context(in_file)?;
+            refuse_weightless(&data, weights)?;
         }
         Ok(Training {
             data,
             weights,
             groups,
             sides,
+            columns,
+            reading,
+            mapped,
         })
     }
+}
+
+impl Training {
+    /// What was made of the columns of a table.
+    pub(crate) fn features_report(&self) -> Option<FeaturesReport> {
+        let map = self.mapped.as_ref().map(|mapped| &mapped.map);
+        (!self.columns.is_empty()).then(|| FeaturesReport::new(&self.columns, map))
+    }
+
+    /// The examples that are not held out and those that are; a map is learned from the former alone.
+    pub(crate) fn split(&self, held_out: &[bool]) -> Result<(Dataset, Dataset)> {
+        let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
+        let Some(Mapped { table, labels, .. }) = &self.mapped else {
+            return Ok((self.data.part(&kept)?, self.data.part(held_out)?));
+        };
+        let weights: Vec<f64> = kept.iter().map(|&kept| f64::from(u8::from(kept))).collect();
+        let rows = ColumnMap::learn(table, Some(&weights))?.apply(table)?;
+        let data = Dataset::new(rows, labels.clone(), Vec::new())?;
+        Ok((data.part(&kept)?, data.part(held_out)?))
+    }
+}
+
+/// What a reader has to say.
+fn tell(notices: &[String], path: &Path, output: Output) {
+    for notice in notices {
+        output.note(format!("note: {}: {notice}", path.display()));
+    }
+}
+
+/// Without features there is nothing to learn.
+fn refuse_empty(map: &ColumnMap) -> Result<()> {
+    if map.width() == 0 {
+        let names: Vec<String> = map.columns.iter().map(|c| c.name.clone()).collect();
+        bail!(
+            "no column tells anything: each has one value, or texts that occur fewer than {LEAST_ROWS} times ({})",
+            scoring::shortened(&names)
+        );
+    }
+    Ok(())
 }
 
 /// As a shell must be given it.
@@ -124,54 +255,53 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Takes the weights out of the features and refuses what cannot be one.
-fn take_weights(examples: &mut Examples, column: &str) -> Result<Vec<f64>> {
-    let taken = take_column(examples, column, "weight")?;
-    if let Some(i) = taken.iter().position(|s| *s < 0.0) {
-        let (example, weight) = (i + 1, taken[i]);
-        bail!("example {example} has weight {weight} in column '{column}'; must not be negative");
+/// The weights of a column; refuses what cannot be one.
+fn weights_of(column: &Column) -> Result<Vec<f64>> {
+    let name = &column.name;
+    let Values::Number(weights) = &column.values else {
+        bail!("weight column '{name}' holds texts; weights are numbers");
+    };
+    for (i, weight) in weights.iter().enumerate() {
+        let example = i + 1;
+        if weight.is_nan() {
+            bail!("example {example} has no weight in column '{name}'");
+        }
+        if *weight < 0.0 {
+            bail!("example {example} has weight {weight} in column '{name}'; must not be negative");
+        }
     }
-    Ok(taken)
+    Ok(weights.clone())
 }
 
-/// Takes the groups out of the features and numbers them in the order in which they come.
-fn take_groups(examples: &mut Examples, column: &str) -> Result<Vec<u32>> {
-    let taken = take_column(examples, column, "group")?;
+/// The groups of a column, numbered in the order in which they come.
+pub(crate) fn groups_of(column: &Column) -> Result<Vec<u32>> {
+    let values = &column.values;
+    if let Some(i) = (0..values.len()).find(|&i| values.is_missing(i)) {
+        let (example, name) = (i + 1, &column.name);
+        bail!("example {example} has no group in column '{name}'; give it one, or leave it out");
+    }
     let mut known: HashMap<u64, u32> = HashMap::new();
-    // 0 and -0 are one group.
-    let key = |x: &f64| if *x == 0.0 { 0 } else { x.to_bits() };
-    let number = |x: &f64| {
+    let mut number = |key: u64| {
         let next = known.len() as u32;
-        *known.entry(key(x)).or_insert(next)
+        *known.entry(key).or_insert(next)
     };
-    Ok(taken.iter().map(number).collect())
+    Ok(match values {
+        // 0 and -0 are one group.
+        Values::Number(x) | Values::Time(x) => {
+            x.iter().map(|x| number((x + 0.0).to_bits())).collect()
+        }
+        Values::Category { codes, .. } => codes.iter().map(|&c| number(u64::from(c))).collect(),
+    })
 }
 
 /// Takes a column out of the features.
-fn take_column(examples: &mut Examples, column: &str, what: &str) -> Result<Vec<f64>> {
-    if examples.names.is_empty() {
-        bail!("--{what} names a column; svmlight has none");
-    }
-    let Some(at) = examples.names.iter().position(|name| name == column) else {
+fn take_column(table: &mut Table, column: &str, what: &str) -> Result<Column> {
+    let Some(taken) = table.take(column) else {
         bail!("no {what} column '{column}'");
     };
-    if examples.names.len() == 1 {
+    if table.columns().is_empty() {
         bail!("no features besides the {what}s");
     }
-    let rows = &examples.rows;
-    let taken = rows.column(at);
-    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for i in 0..rows.len() {
-        let row = rows.row(i).entries();
-        for (j, x) in row.filter(|(j, x)| *j != at && *x != 0.0) {
-            indices.push((j - usize::from(j > at)) as u32);
-            values.push(x);
-        }
-        starts.push(indices.len());
-    }
-    let csr = Csr::new(starts, indices, values, rows.cols() - 1)?;
-    examples.rows = Rows::smaller(csr);
-    examples.names.remove(at);
     Ok(taken)
 }
 

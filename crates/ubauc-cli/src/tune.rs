@@ -6,7 +6,6 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use ubauc::data::dataset::Dataset;
 use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{interval, number};
 use ubauc::document::{Block, Document, Table};
@@ -14,6 +13,7 @@ use ubauc::metrics::Criterion;
 use ubauc::tune::{GridPoint, LossGrid, SIGNIFICANT, TuneParams, Tuned, Verdict};
 
 use crate::args::InterceptArgs;
+use crate::column_report::FeaturesReport;
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName};
 use crate::output::{self, Output};
@@ -111,17 +111,11 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     let path = &args.input.file;
     let mut params = args.params(seed)?;
-    let Training {
-        data,
-        weights,
-        groups,
-        ..
-    } = args.training.read(path, output)?;
-    let suited = || Scale::suited(data.rows());
+    let training = args.training.read(path, output)?;
+    let suited = || Scale::suited(training.data.rows());
     params.scale = args.scale.map_or_else(suited, Into::into);
     let read = started.elapsed().as_secs_f64();
-    let examples = (weights.as_deref(), groups.as_deref());
-    let tuned = search(&data, examples, &params, (&args.search, "--betas"), output)
+    let tuned = search(&training, &params, (&args.search, "--betas"), output)
         .with_context(|| path.display().to_string())?;
     let total = started.elapsed().as_secs_f64();
     let seconds = Seconds {
@@ -137,7 +131,7 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
             tuned.points.len()
         ));
     }
-    output.report(&Report::new(args, &data, &params, tuned, seconds))
+    output.report(&Report::new(args, &training, &params, tuned, seconds))
 }
 
 #[derive(Serialize)]
@@ -151,6 +145,8 @@ struct Report {
     n_pos: usize,
     n_neg: usize,
     d: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<FeaturesReport>,
     folds: u32,
     seed: u64,
     intercept: bool,
@@ -181,12 +177,14 @@ struct Seconds {
 impl Report {
     fn new(
         args: &TuneArgs,
-        data: &Dataset,
+        training: &Training,
         params: &TuneParams,
         tuned: Tuned,
         seconds: Seconds,
     ) -> Report {
+        let data = &training.data;
         Report {
+            features: training.features_report(),
             file: args.input.file.clone(),
             reading: args.training.typed(),
             n: data.rows().len(),

@@ -51,8 +51,8 @@ impl ModelFields<'_> {
             threshold: self.threshold,
             calibration,
             classes: self.classes,
-            partition: None,
             names: self.names,
+            ..Model::default()
         })
     }
 }

@@ -64,26 +64,32 @@ impl Search {
     }
 }
 
-/// What was tried, none if every model collapsed, and what to fit.
-fn answer(params: &TuneParams, tuned: ubauc::Result<Tuned>) -> ubauc::Result<Value> {
-    let best = |setting: &Setting, gamma: f64| {
-        let mut best = json!(setting);
-        best["gamma"] = json!(gamma);
-        best
-    };
-    match tuned {
-        Ok(tuned) => Ok(json!({
-            "best": best(&tuned.best().setting, tuned.best().gamma),
-            "is_logistic": tuned.best().setting.is_logistic(),
-            "tuned": {
-                "points": tuned.points,
-                "chosen": tuned.chosen,
-                "logistic": tuned.logistic,
-                "verdict": tuned.verdict,
-                "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
-                "cut_short": tuned.cut_short,
-            },
-        })),
+/// A loss with its γ, as parameters.
+pub(crate) fn as_parameters(setting: &Setting, gamma: f64) -> Value {
+    let mut parameters = json!(setting);
+    parameters["gamma"] = json!(gamma);
+    parameters
+}
+
+/// What was tried, and what to fit.
+pub(crate) fn found(tuned: &Tuned) -> Value {
+    json!({
+        "best": as_parameters(&tuned.best().setting, tuned.best().gamma),
+        "is_logistic": tuned.best().setting.is_logistic(),
+        "tuned": {
+            "points": tuned.points,
+            "chosen": tuned.chosen,
+            "logistic": tuned.logistic,
+            "verdict": tuned.verdict,
+            "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
+            "cut_short": tuned.cut_short,
+        },
+    })
+}
+
+/// The same where every model may have collapsed: then nothing was tried.
+fn answer(params: &TuneParams, found: ubauc::Result<Value>) -> ubauc::Result<Value> {
+    match found {
         // The largest β comes nearest to a model that has not collapsed.
         Err(ubauc::Error::Parameter { name: "betas", .. }) => {
             let by_beta = |a: &&Setting, b: &&Setting| a.beta.total_cmp(&b.beta);
@@ -93,11 +99,11 @@ fn answer(params: &TuneParams, tuned: ubauc::Result<Tuned>) -> ubauc::Result<Val
                 _ => BaUbaucParams::default().gamma,
             };
             Ok(json!({
-                "best": setting.map(|setting| best(setting, gamma)),
+                "best": setting.map(|setting| as_parameters(setting, gamma)),
                 "tuned": null,
             }))
         }
-        Err(error) => Err(error),
+        found => found,
     }
 }
 
@@ -113,11 +119,10 @@ fn tune<'py>(
     search: &str,
     context: Context,
 ) -> PyResult<String> {
-    let params = of_json::<Search>(search)?.params()?;
     let (x, positive) = (x.slices()?, positive.as_slice()?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
-    let found = detached(py, context.n_jobs, || {
+    searched(py, search, context.n_jobs, |params| {
         let data = x.dataset(positive, context.classes.clone())?;
         let progress = |_, _| stop_if_asked();
         let inputs = TuneInputs {
@@ -126,8 +131,19 @@ fn tune<'py>(
             progress: Some(&progress),
             stop: None,
         };
-        Ok(answer(&params, ubauc::tune::tune(&data, &inputs, &params))?)
-    })?;
+        Ok(found(&ubauc::tune::tune(&data, &inputs, params)?))
+    })
+}
+
+/// What a search over rows or a table of this process found, as JSON.
+pub(crate) fn searched(
+    py: Python<'_>,
+    search: &str,
+    n_jobs: usize,
+    tune: impl FnOnce(&TuneParams) -> ubauc::Result<Value> + Send,
+) -> PyResult<String> {
+    let params = of_json::<Search>(search)?.params()?;
+    let found = detached(py, n_jobs, || Ok(answer(&params, tune(&params))?))?;
     to_json(&found)
 }
 
@@ -268,12 +284,13 @@ fn tune_rounds(
         scale: search.scale,
         failure: Failure::default(),
     };
-    let found = detached(py, context.n_jobs, || {
+    let answered = detached(py, context.n_jobs, || {
         let progress = |_, _| stop_if_asked();
         let tuned = tune_over(&folds, &params, Some(&progress), None);
-        Ok(answer(&params, folds.failure.or(tuned))?)
+        let tuned = folds.failure.or(tuned);
+        Ok(answer(&params, tuned.map(|tuned| found(&tuned)))?)
     })?;
-    to_json(&found)
+    to_json(&answered)
 }
 
 /// How often a search deals n examples into folds, and into how many.

@@ -11,6 +11,8 @@
 //! A feature beyond the weights is ignored and a missing one is zero, so that data read with
 //! another number of columns can be scored.
 
+mod reading;
+
 use std::collections::HashMap;
 
 use rayon::prelude::*;
@@ -21,6 +23,7 @@ use crate::data::rows::{Row, Rows};
 use crate::data::table::Table;
 use crate::features::{Buffer, FeatureMap};
 use crate::{Error, Result};
+pub use reading::{Notation, Reading};
 
 /// Rows scored by one task; fewer are not worth a thread.
 const TASK_ROWS: usize = 1024;
@@ -44,6 +47,8 @@ pub struct Model {
     pub partition: Option<Partition>,
     /// Names of the raw columns, in the order that the map takes them; none if they are known by position.
     pub names: Vec<String>,
+    /// How the table that it was learned from was written; empty if that is not known.
+    pub reading: Reading,
 }
 
 /// Many classes divided in two.
@@ -67,6 +72,7 @@ impl Default for Model {
             classes: ["-1", "1"].map(str::to_string),
             partition: None,
             names: Vec::new(),
+            reading: Reading::default(),
         }
     }
 }

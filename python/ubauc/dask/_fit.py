@@ -8,6 +8,7 @@ import numpy as np
 from distributed import get_client
 
 from .. import _core
+from .._fit_warnings import warn_about
 from .._model_file import class_name
 from .._problem import (
     ENOUGH,
@@ -17,7 +18,6 @@ from .._problem import (
     searches,
     solution_of,
     spec_of,
-    warn_about,
 )
 from .._weighted import class_weights
 from . import _calibrate, _data, _online, _tune

@@ -12,6 +12,7 @@ use super::fit;
 use crate::output::{Format, Output};
 use crate::progress::{Counted, FITS};
 use crate::side_by_side::side_by_side;
+use crate::training::Training;
 
 /// The share of the examples that is held out.
 const HELD_OUT: f64 = 0.2;
@@ -101,7 +102,7 @@ fn diverged(error: &anyhow::Error) -> bool {
 pub(crate) fn complete(
     spec: Spec,
     given: &[&str],
-    data: &Dataset,
+    training: &Training,
     seed: u64,
     output: Output,
 ) -> Result<Option<Spec>> {
@@ -111,7 +112,7 @@ pub(crate) fn complete(
         return Ok(None);
     }
     let grid = product(spec, &missing)?;
-    let held_out = hold_out(data.positive(), HELD_OUT, seed).with_context(|| {
+    let held_out = hold_out(training.data.positive(), HELD_OUT, seed).with_context(|| {
         let names: Vec<String> = missing
             .iter()
             .map(|(name, _)| format!("--{name}"))
@@ -119,8 +120,7 @@ pub(crate) fn complete(
         let names = names.join(" and ");
         format!("cannot search for {names} in so few examples; give a value")
     })?;
-    let kept: Vec<bool> = held_out.iter().map(|out| !out).collect();
-    let (train, judge) = (data.part(&kept)?, data.part(&held_out)?);
+    let (train, judge) = training.split(&held_out)?;
     let progress = Counted::new(output, grid.len() as u64, FITS);
     let best = best_of(&grid, &train, &judge, || progress.more(1, String::new))?;
     drop(progress);

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use ubauc::data::dataset::Dataset;
 use ubauc::features::FeatureMap;
 use ubauc::model::Model;
 use ubauc::model_file::SavedModel;
@@ -11,6 +10,7 @@ use ubauc::solver::ol_ubauc::passes::Start;
 
 use crate::output::Output;
 use crate::scoring;
+use crate::training::Training;
 
 /// The model, and what it says of the features at hand.
 pub(super) struct InitialModel {
@@ -35,12 +35,10 @@ impl InitialModel {
             FeatureMap::Hash { .. } => {
                 bail!("{option}: the model hashes its features, and training does not")
             }
-            FeatureMap::Columns(_) => {
-                bail!(
-                    "{option}: a model of a table has a map of its own, which training would learn anew; start \
-                     from a model of numbers"
-                )
+            FeatureMap::Columns(_) if by_position => {
+                bail!("{option}: a model of a table finds its columns by name, not by position")
             }
+            FeatureMap::Columns(_) => {}
         }
         let weights = Vec::new();
         Ok(InitialModel {
@@ -52,14 +50,30 @@ impl InitialModel {
 
     /// Finds the model's features in the data, by name where the model has names, otherwise by number. Those that the model
     /// lacks start at 0; columns that the data lack are refused, but in svmlight, where no example has them.
-    pub(super) fn align(&mut self, data: &Dataset, path: &Path, output: Output) -> Result<()> {
-        let (model, option) = (&self.model, &self.option);
+    pub(super) fn align(&mut self, training: &Training, path: &Path, output: Output) -> Result<()> {
+        let (model, option, data) = (&self.model, &self.option, &training.data);
         let (names, cols, known) = (data.names(), data.rows().cols(), model.weights.len());
         let (theirs, ours) = (&model.classes[1], &data.class_names()[1]);
         if theirs != ours {
             output.note(format!(
                 "note: {option}: its positive class is {theirs}, and here it is {ours}"
             ));
+        }
+        match (&model.features, &training.mapped) {
+            // Features of the same name have about the same mean and deviation.
+            (FeatureMap::Columns(map), Some(mapped)) => {
+                self.weights = map.carry(&model.weights, &mapped.map);
+                return Ok(());
+            }
+            (FeatureMap::Columns(_), None) => bail!(
+                "{option}: the model is of a table with texts or gaps, and {} has complete numbers only",
+                path.display()
+            ),
+            (_, Some(_)) => bail!(
+                "{option}: the model is of complete numbers, and {} has texts or gaps",
+                path.display()
+            ),
+            (_, None) => {}
         }
         scoring::refuse_unnamed(model, !names.is_empty(), path).with_context(|| option.clone())?;
         if !names.is_empty() && model.names.is_empty() && cols < known {

@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 use ubauc::algorithm::Trace;
-use ubauc::data::dataset::Dataset;
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts};
-use ubauc::metrics::auc;
-use ubauc::model::Model;
+use ubauc::metrics::Auc;
 use ubauc::tune::{Setting, Tuned, Verdict};
 
 use super::online::OnlineReport;
+use crate::column_report::FeaturesReport;
 use crate::output;
 
 #[derive(Serialize)]
@@ -64,16 +62,14 @@ pub(super) struct TestAuc {
     n_neg: usize,
 }
 
-impl TestAuc {
-    pub(super) fn of(model: &Model, test: &Dataset) -> Result<TestAuc> {
-        let scores = model.scores(test.rows())?;
-        let found = auc(&scores, test.positive())?;
-        Ok(TestAuc {
+impl From<Auc> for TestAuc {
+    fn from(found: Auc) -> TestAuc {
+        TestAuc {
             auc: found.auc,
             ci95: found.ci95,
             n_pos: found.n_pos,
             n_neg: found.n_neg,
-        })
+        }
     }
 }
 
@@ -86,6 +82,9 @@ pub(super) struct Report {
     pub(super) n_neg: usize,
     pub(super) d: usize,
     pub(super) classes: [String; 2],
+    /// Of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) features: Option<FeaturesReport>,
     pub(super) beta: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gamma: Option<f64>,
@@ -197,6 +196,12 @@ impl output::Report for Report {
             "seconds",
             format!("{total:.2} (reading {read:.2}, solving {solve:.2})"),
         );
-        facts.into()
+        let mut document = Document::default();
+        // Where all columns are numbers there is nothing to tell of them.
+        let features = self.features.as_ref();
+        if let Some(features) = features.filter(|features| features.is_mapped) {
+            document = document.with(features.table());
+        }
+        document.with(facts)
     }
 }

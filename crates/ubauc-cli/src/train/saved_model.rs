@@ -4,19 +4,20 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use ubauc::algorithm::{Algorithm, Outcome, Spec};
 use ubauc::data::labels::Choice;
+use ubauc::features::FeatureMap;
 use ubauc::model::Model;
 use ubauc::model_file::{Parameters, SavedModel};
 
 use super::TrainArgs;
 use crate::names::name_of;
-use crate::scoring::ClassSides;
 use crate::search::kind;
+use crate::training::Training;
 
 pub(super) fn saved_model(
     args: &TrainArgs,
     spec: &Spec,
     trained: &Outcome,
-    sides: &ClassSides,
+    training: &Training,
 ) -> Result<SavedModel> {
     let mut parameters = Parameters::new();
     let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
@@ -54,7 +55,12 @@ pub(super) fn saved_model(
         set("partition", json!(seed));
     }
     let model = Model {
-        partition: matches!(choice, Choice::Partition(_)).then(|| sides.partition.clone()),
+        features: match &training.mapped {
+            Some(mapped) => FeatureMap::Columns(mapped.map.clone()),
+            None => FeatureMap::Identity,
+        },
+        reading: training.reading.clone(),
+        partition: matches!(choice, Choice::Partition(_)).then(|| training.sides.partition.clone()),
         ..trained.model.clone()
     };
     let algorithm = spec.algorithm().name();

@@ -12,6 +12,7 @@ mod online;
 mod outcome;
 mod rival_learner;
 mod spec;
+mod table;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,7 @@ pub use learner::Learner;
 pub use outcome::{Effort, Outcome, Progress, Stop, Trace, TrainingSet};
 pub use rival_learner::RivalLearner;
 pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
+pub use table::{TableFit, fit_table};
 
 /// An algorithm by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

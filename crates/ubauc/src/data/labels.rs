@@ -88,6 +88,28 @@ pub struct Binary {
 }
 
 impl Labels {
+    /// Labels that are given as categories: for each example the position of its text, `None` where that is too many to be
+    /// classes. Numbers are classes by value, whatever their text, if every text is one.
+    pub fn of_categories(codes: &[u32], texts: &[String]) -> Option<Labels> {
+        let mut dictionary = Dictionary::default();
+        let mut of_text: Vec<Option<u32>> = vec![None; texts.len()];
+        let mut in_order = Vec::with_capacity(codes.len());
+        for &code in codes {
+            let (known, text) = (of_text.get_mut(code as usize)?, texts.get(code as usize)?);
+            let found = match *known {
+                Some(found) => found,
+                None => match dictionary.find(text.as_bytes()) {
+                    Some(found) => found,
+                    None => dictionary.insert(text.as_bytes())?,
+                },
+            };
+            *known = Some(found);
+            in_order.push(found);
+        }
+        let n = in_order.len();
+        join(in_order, &[(dictionary, n)]).ok()
+    }
+
     /// The code of every example, an index into [`Labels::classes`].
     pub fn codes(&self) -> &[u32] {
         &self.codes

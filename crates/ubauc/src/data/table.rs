@@ -173,6 +173,20 @@ impl Table {
         Ok(Rows::Dense(rows))
     }
 
+    /// Takes a column out of the table.
+    pub fn take(&mut self, name: &str) -> Option<Column> {
+        let at = self.columns.iter().position(|column| column.name == name)?;
+        Some(self.columns.remove(at))
+    }
+
+    /// Whether every column is numbers without a gap.
+    pub fn is_complete_numbers(&self) -> bool {
+        self.columns.iter().all(|column| match &column.values {
+            Values::Number(values) => !values.iter().any(|x| x.is_nan()),
+            Values::Category { .. } | Values::Time(_) => false,
+        })
+    }
+
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)

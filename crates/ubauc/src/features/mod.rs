@@ -2,8 +2,7 @@
 //!
 //! A raw row is what a reader or a caller has: numbers by column, or the values of named columns of a table. A
 //! [`FeatureMap`] turns it into the features that the weights belong to. It is part of the model, so that a model alone
-//! scores raw rows; no caller applies a map by
-//! hand. A new map is a variant here, with a file of its own.
+//! scores raw rows; no caller applies a map by hand. A new map is a variant here, with a file of its own.
 
 pub mod columns;
 pub mod hash;

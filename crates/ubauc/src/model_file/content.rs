@@ -9,7 +9,7 @@ use super::weights::{Weights, compact};
 use super::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
 use crate::calibrate::Calibration;
 use crate::features::FeatureMap;
-use crate::model::{Model, Partition};
+use crate::model::{Model, Partition, Reading};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Content {
@@ -24,6 +24,8 @@ pub(super) struct Content {
     features: FeatureMap,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Reading::is_empty")]
+    reading: Reading,
     threshold: f64,
     intercept: f64,
     weights: Weights,
@@ -53,6 +55,7 @@ impl Content {
             partition: model.partition.clone(),
             features: model.features.clone(),
             names: model.names.clone(),
+            reading: model.reading.clone(),
             threshold: model.threshold,
             intercept: model.intercept,
             weights: compact(&model.weights),
@@ -73,6 +76,7 @@ impl Content {
                 classes: self.classes,
                 partition: self.partition,
                 names: self.names,
+                reading: self.reading,
             },
             algorithm: self.algorithm,
             parameters: self.parameters,

@@ -44,13 +44,13 @@ impl Content {
                 weights: self.weights.expand()?,
                 intercept: self.intercept,
                 threshold: self.threshold,
-                calibration: None,
                 classes: self.classes,
                 partition: match (negative, positive) {
                     (Some(negative), Some(positive)) => Some(Partition { negative, positive }),
                     _ => None,
                 },
                 names: hashed.unwrap_or(self.names),
+                ..Model::default()
             },
             algorithm: self.algorithm,
             parameters: self.parameters,

@@ -1,13 +1,19 @@
 //! Where the folds are: rows of this process, or of other machines.
 
+use std::borrow::Cow;
+
 use super::kinds::Kinds;
 use super::parts::Parts;
-use super::{TuneInputs, TuneParams};
+use super::{GridPoint, TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
+use crate::data::labels::Binary;
 use crate::data::scale::Origin;
+use crate::data::table::Table;
+use crate::glass_box::LearnedMap;
 use crate::solver::ba_ubauc::path::Path;
 use crate::solver::ba_ubauc::{BatchInputs, Fit};
+use crate::solver::nesting::Nesting;
 use crate::solver::shards::Weighting;
 
 /// What the search must know of all examples that are not held out.
@@ -44,20 +50,84 @@ pub trait Folds: Sync {
 
     /// How a model fitted without a fold does on it.
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen>;
+
+    /// Weights found without the first fold as weights of the features without another; the same where all folds have the
+    /// same features.
+    fn carry<'w>(&self, weights: &'w [f64], _to: u32) -> Cow<'w, [f64]> {
+        Cow::Borrowed(weights)
+    }
 }
 
-/// Rows of this process. A fold is left out by weights of 0.
+/// What there is to learn from.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    /// The features, which are the same in all folds.
+    Rows(&'a Dataset),
+    /// A table, of which a map is learned without each fold.
+    Table {
+        table: &'a Table,
+        labels: &'a Binary,
+        learn: LearnPart<'a>,
+    },
+}
+
+/// How a map is learned without a fold, or without what is held out, from the weights of the examples.
+pub(super) type LearnPart<'a> = &'a (dyn Fn(Option<u32>, &[f64]) -> Result<LearnedMap> + Sync);
+
+impl<'a> Source<'a> {
+    /// `true` is +1.
+    pub(super) fn positive(self) -> &'a [bool] {
+        match self {
+            Source::Rows(data) => data.positive(),
+            Source::Table { labels, .. } => &labels.positive,
+        }
+    }
+
+    /// What the data calls the classes.
+    pub(super) fn class_names(self) -> &'a [String; 2] {
+        match self {
+            Source::Rows(data) => data.class_names(),
+            Source::Table { labels, .. } => &labels.names,
+        }
+    }
+
+    /// The features of all examples, by a map of those with a weight if there is one to learn.
+    fn mapped(
+        self,
+        without: Option<u32>,
+        weights: &[f64],
+    ) -> Result<(Cow<'a, Dataset>, Option<LearnedMap>)> {
+        match self {
+            Source::Rows(data) => Ok((Cow::Borrowed(data), None)),
+            Source::Table {
+                table,
+                labels,
+                learn,
+            } => {
+                let learned = learn(without, weights)?;
+                let rows = learned.map.apply(table)?;
+                let data = Dataset::new(rows, labels.clone(), Vec::new())?;
+                Ok((Cow::Owned(data), Some(learned)))
+            }
+        }
+    }
+}
+
+/// Rows of this process. A fold is left out by weights of 0. Of a table the features of all examples are kept for every
+/// fold, since fits of several folds run side by side.
 pub(super) struct LocalFolds<'a> {
-    data: &'a Dataset,
+    source: Source<'a>,
     inputs: TuneInputs<'a>,
     params: &'a TuneParams,
     parts: &'a Parts,
-    trainings: Vec<Training>,
+    trainings: Vec<Training<'a>>,
     unavoidable: usize,
 }
 
-/// The examples of one training part: their weights, scale, and who judges.
-pub(super) struct Training {
+/// The examples of one training part: their features, weights, scale, and who judges.
+pub(super) struct Training<'a> {
+    data: Cow<'a, Dataset>,
+    map: Option<LearnedMap>,
     weights: Vec<f64>,
     divisors: Option<Vec<f64>>,
     judges: Vec<usize>,
@@ -65,37 +135,55 @@ pub(super) struct Training {
 
 impl<'a> LocalFolds<'a> {
     pub(super) fn new(
-        data: &'a Dataset,
+        source: Source<'a>,
         inputs: &TuneInputs<'a>,
         params: &'a TuneParams,
         parts: &'a Parts,
     ) -> Result<LocalFolds<'a>> {
         let has_hinge = params.settings.iter().any(|s| s.softness == 0.0);
-        let mut folds = LocalFolds {
-            data,
+        let mut folds = LocalFolds::of_held_out(source, inputs, params, parts);
+        folds.trainings = (0..parts.count())
+            .map(|fold| folds.training(Some(fold)))
+            .collect::<Result<_>>()?;
+        if let (true, Some(first)) = (has_hinge, folds.trainings.first()) {
+            let rows = first.data.rows();
+            folds.unavoidable = Kinds::of(rows, &parts.kept).unavoidable(rows.cols());
+        }
+        Ok(folds)
+    }
+
+    /// Without any fold: only for what is held out.
+    pub(super) fn of_held_out(
+        source: Source<'a>,
+        inputs: &TuneInputs<'a>,
+        params: &'a TuneParams,
+        parts: &'a Parts,
+    ) -> LocalFolds<'a> {
+        LocalFolds {
+            source,
             inputs: *inputs,
             params,
             parts,
             trainings: Vec::new(),
-            unavoidable: match has_hinge {
-                true => Kinds::of(data.rows(), &parts.kept).unavoidable(data.rows().cols()),
-                false => 0,
-            },
-        };
-        folds.trainings = (0..parts.count())
-            .map(|fold| folds.training(Some(fold)))
-            .collect::<Result<_>>()?;
-        Ok(folds)
+            unavoidable: 0,
+        }
     }
 
     /// The training part without a fold, judged by it; or all but what is held out, judged by that.
-    pub(super) fn training(&self, without: Option<u32>) -> Result<Training> {
-        let rows = self.data.rows();
-        let weights = self.parts.weights(rows.len(), without, self.inputs.weights);
+    pub(super) fn training(&self, without: Option<u32>) -> Result<Training<'a>> {
+        let n = self.source.positive().len();
+        let weights = self.parts.weights(n, without, self.inputs.weights);
+        let (data, map) = self.source.mapped(without, &weights)?;
         let origin = Origin::of_intercept(self.params.intercept);
         let scale = self.params.scale;
         Ok(Training {
-            divisors: scale.optional_divisors(rows, Some(&weights), origin)?,
+            // A map has scaled its numbers where features share weights.
+            divisors: match map.as_ref().is_some_and(|map| map.nesting.is_some()) {
+                true => None,
+                false => scale.optional_divisors(data.rows(), Some(&weights), origin)?,
+            },
+            data,
+            map,
             weights,
             judges: match without {
                 Some(fold) => self.parts.in_fold(fold),
@@ -104,14 +192,18 @@ impl<'a> LocalFolds<'a> {
         })
     }
 
-    pub(super) fn params(&self) -> &TuneParams {
-        self.params
+    /// w·x of the examples that judge, by a point fitted to a training part.
+    pub(super) fn scores(&self, training: &Training<'a>, point: &GridPoint) -> Result<Vec<f64>> {
+        let params = self.params.closely(&point.setting, point.gamma);
+        let fitted = self.path_of(training, params.weighting())?.fit(&params)?;
+        let of = training.judges.iter();
+        Ok(of.map(|&i| fitted.scores[i]).collect())
     }
 
     /// The classes and groups of the examples held out.
     pub(super) fn held_out(&self) -> (Vec<bool>, Option<Vec<u32>>) {
         let of = &self.parts.held_out;
-        let positive = of.iter().map(|&i| self.data.positive()[i]).collect();
+        let positive = of.iter().map(|&i| self.source.positive()[i]).collect();
         let groups = self.inputs.groups;
         let groups = groups.map(|groups| of.iter().map(|&i| groups[i]).collect());
         (positive, groups)
@@ -119,27 +211,29 @@ impl<'a> LocalFolds<'a> {
 
     pub(super) fn path_of<'t>(
         &'t self,
-        training: &'t Training,
+        training: &'t Training<'a>,
         weighting: Weighting,
     ) -> Result<Path<'t>> {
         let given = BatchInputs {
             weights: Some(&training.weights),
             divisors: training.divisors.as_deref(),
+            nesting: training.nesting(),
             ..BatchInputs::default()
         };
-        Path::new(self.data, &given, weighting)
+        Path::new(&training.data, &given, weighting)
     }
 }
 
 impl Folds for LocalFolds<'_> {
     fn sizes(&self) -> Sizes {
         let kept = &self.parts.kept;
-        let n_pos = kept.iter().filter(|&&i| self.data.positive()[i]).count();
+        let n_pos = kept.iter().filter(|&&i| self.source.positive()[i]).count();
+        let widths = self.trainings.iter().map(|of| of.data.rows().cols());
         Sizes {
             folds: self.parts.count(),
             n_pos,
             n_neg: kept.len() - n_pos,
-            cols: self.data.rows().cols(),
+            cols: widths.max().unwrap_or(0),
             unavoidable: self.unavoidable,
         }
     }
@@ -151,7 +245,7 @@ impl Folds for LocalFolds<'_> {
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen> {
         let of = &self.trainings[fold as usize].judges;
         let scores: Vec<f64> = of.iter().map(|&i| fit.scores[i]).collect();
-        let positive: Vec<bool> = of.iter().map(|&i| self.data.positive()[i]).collect();
+        let positive: Vec<bool> = of.iter().map(|&i| self.source.positive()[i]).collect();
         let weights = self.inputs.weights;
         let weights: Option<Vec<f64>> = weights.map(|s| of.iter().map(|&i| s[i]).collect());
         let criterion = self.params.criterion;
@@ -160,11 +254,22 @@ impl Folds for LocalFolds<'_> {
             constant: scores.iter().all(|score| *score == scores[0]),
         })
     }
+
+    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
+        let map = |fold: usize| self.trainings[fold].map.as_ref();
+        match (map(0), map(to as usize)) {
+            (Some(first), Some(other)) if to > 0 => {
+                Cow::Owned(first.map.carry(weights, &other.map))
+            }
+            _ => Cow::Borrowed(weights),
+        }
+    }
 }
 
-impl Training {
-    /// w·x of the examples that judge.
-    pub(super) fn scores_of(&self, fit: &Fit) -> Vec<f64> {
-        self.judges.iter().map(|&i| fit.scores[i]).collect()
+impl Training<'_> {
+    fn nesting(&self) -> Option<&Nesting> {
+        self.map
+            .as_ref()
+            .and_then(|learned| learned.nesting.as_ref())
     }
 }

@@ -96,7 +96,7 @@ impl<F: Folds> Search<'_, F> {
             _ => None,
         };
         if let Some(near) = near {
-            on.restart(&near)?;
+            on.restart(&self.folds.carry(&near, fold))?;
         }
         let mut fitted = on.fit(params)?;
         let is_kept = is_soft && fold == 0 && fitted.weights.len() <= MAX_KEPT;

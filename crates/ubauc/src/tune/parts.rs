@@ -1,7 +1,7 @@
 //! Which example is where: held out, or in a fold.
 
+use super::folds::Source;
 use super::{TuneInputs, TuneParams};
-use crate::data::dataset::Dataset;
 use crate::data::scale::check_weights;
 use crate::data::split;
 use crate::{Error, Result};
@@ -20,11 +20,11 @@ pub(super) struct Parts {
 
 impl Parts {
     pub(super) fn new(
-        data: &Dataset,
+        source: Source<'_>,
         inputs: &TuneInputs<'_>,
         params: &TuneParams,
     ) -> Result<Parts> {
-        let (n, weights) = (data.rows().len(), inputs.weights);
+        let (n, weights) = (source.positive().len(), inputs.weights);
         if let Some(weights) = weights {
             check_weights(weights, n)?;
         }
@@ -39,12 +39,12 @@ impl Parts {
             .filter(|&i| weights.is_none_or(|s| s[i] > 0.0))
             .collect();
         let classes =
-            |of: &[usize]| -> Vec<bool> { of.iter().map(|&i| data.positive()[i]).collect() };
+            |of: &[usize]| -> Vec<bool> { of.iter().map(|&i| source.positive()[i]).collect() };
         let groups = |of: &[usize]| -> Option<Vec<u32>> {
             let groups = inputs.groups?;
             Some(of.iter().map(|&i| groups[i]).collect())
         };
-        enough(data, &some, params)?;
+        enough(source, &some, params)?;
         let out = match (params.held_out > 0.0, groups(&some)) {
             (false, _) => vec![false; some.len()],
             (true, None) => split::hold_out(&classes(&some), params.held_out, params.seed)?,
@@ -60,7 +60,7 @@ impl Parts {
                 .collect()
         };
         let (held_out, kept) = (part(true), part(false));
-        enough(data, &kept, params)?;
+        enough(source, &kept, params)?;
         let deal = |repeat: u32| {
             let seed = params.seed.wrapping_add(u64::from(repeat) << 32);
             match groups(&kept) {
@@ -118,9 +118,12 @@ impl Parts {
 }
 
 /// Refuses fewer examples of a class than folds, by the name of the class.
-fn enough(data: &Dataset, of: &[usize], params: &TuneParams) -> Result<()> {
-    for (class, name) in [false, true].into_iter().zip(data.class_names()) {
-        let n = of.iter().filter(|&&i| data.positive()[i] == class).count();
+fn enough(source: Source<'_>, of: &[usize], params: &TuneParams) -> Result<()> {
+    for (class, name) in [false, true].into_iter().zip(source.class_names()) {
+        let n = of
+            .iter()
+            .filter(|&&i| source.positive()[i] == class)
+            .count();
         if n < params.folds as usize {
             let held_out = match params.held_out > 0.0 {
                 true => " beside those held out",

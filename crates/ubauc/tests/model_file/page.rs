@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use ubauc::calibrate::Calibration;
 use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
-use ubauc::features::columns::{Cells, ColumnMap, Effect};
-use ubauc::model::{Model, Partition};
+use ubauc::features::columns::{Cells, ColumnMap, Effect, PairCells};
+use ubauc::model::{Model, Notation, Partition, Reading};
 use ubauc::model_file::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
+use ubauc::read::table::DateOrder;
 
 const PAGE: &str = include_str!("../../../../docs/model-file.md");
 
@@ -24,6 +25,15 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
             positive: vec!["b".to_string()],
         }),
         names: vec!["x".to_string(); 8],
+        reading: Reading {
+            label: Some("y".to_string()),
+            missing: Some(vec!["?".to_string()]),
+            columns: vec![Notation {
+                name: "x".to_string(),
+                decimal_comma: true,
+                date_order: Some(DateOrder::DayFirst),
+            }],
+        },
         ..Model::default()
     };
     let certificate = Certificate {
@@ -101,11 +111,17 @@ fn columns() -> ColumnMap {
         cuts: vec![2.5],
         missing: Some(2),
     };
-    map.effects.push(Effect::Pair {
-        columns: [0, 3],
-        cells: [bins, Cells::Missing],
-        kept: vec![[0, 0]],
-    });
+    let table = PairCells::Table {
+        columns: 1,
+        cells: vec![0, 1, 0],
+    };
+    for pairs in [table, PairCells::of_pairs(&[[0, 0]])] {
+        map.effects.push(Effect::Pair {
+            columns: [0, 3],
+            cells: [bins.clone(), Cells::Missing],
+            pairs,
+        });
+    }
     map
 }
 

@@ -1,5 +1,7 @@
 //! Tuning: the choice is the best that has not collapsed, and the folds are honest.
 
+mod table; // maps learned without each fold
+
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -16,6 +16,10 @@ use crate::data::table::Table;
 /// A level in fewer rows than this is pooled with the other rare ones.
 pub const LEAST_ROWS: u64 = 3;
 
+/// How a map is learned from the rows of a table with a weight above 0, of all if there are no weights:
+/// [`ColumnMap::learn`], or another.
+pub type Learn<'a> = &'a (dyn Fn(&Table, Option<&[f64]>) -> Result<ColumnMap> + Sync);
+
 impl ColumnMap {
     /// The linear map of the rows with a weight above 0, of all rows if there are no weights.
     pub fn learn(table: &Table, weights: Option<&[f64]>) -> Result<ColumnMap> {

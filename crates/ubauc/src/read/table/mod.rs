@@ -21,15 +21,24 @@ mod join;
 mod levels;
 mod missing;
 mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod piece;
+mod raw;
 mod record;
 mod report;
+mod roles;
 mod time;
 
 use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
-use super::{Format, MAX_LINE, ReadOptions, shown, shown_up_to, whole};
+use super::decompress::Compression;
+use super::{
+    Format, MAX_FEATURES, MAX_LINE, ReadOptions, encoding, format_of, parquet_stream, read_head,
+    refuse_no_text, shown, shown_up_to, svmlight, text_blocks, whole,
+};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Labels};
 use crate::data::table::Table;
@@ -37,8 +46,8 @@ use crate::{Error, Result};
 pub use batches::{
     GivenColumn, GivenKind, Skipped, TableBatch, TableBatches, table_batches, table_batches_from,
 };
-pub use csv::{read_data, read_table, read_table_from};
 pub use missing::MISSING_TOKENS;
+pub use raw::RawRecords;
 pub use record::OnError;
 pub use report::{ColumnKind, ColumnReport};
 pub use time::DateOrder;
@@ -84,6 +93,10 @@ pub struct TableOptions<'a> {
     pub encoding: Option<Encoding>,
     /// CSV without a header: columns are called `1`, `2`, ….
     pub no_header: bool,
+    /// svmlight indices start at 0, not at 1.
+    pub zero_based: bool,
+    /// More svmlight features are refused.
+    pub max_features: usize,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
     /// Progress callback, as of [`ReadOptions`].
@@ -103,6 +116,8 @@ impl Default for TableOptions<'_> {
             decimal_comma: None,
             encoding: None,
             no_header: false,
+            zero_based: false,
+            max_features: MAX_FEATURES,
             max_line: MAX_LINE,
             progress: None,
         }
@@ -114,6 +129,8 @@ impl<'a> TableOptions<'a> {
     fn read_options(&self) -> ReadOptions<'a> {
         ReadOptions {
             format: self.format,
+            zero_based: self.zero_based,
+            max_features: self.max_features,
             max_line: self.max_line,
             progress: self.progress,
             encoding: self.encoding,
@@ -144,6 +161,80 @@ pub enum Data {
     Table(TableExamples),
 }
 
+/// Reads a table from a file; `-` is standard input.
+pub fn read_table(path: &Path, options: &TableOptions<'_>) -> Result<TableExamples> {
+    match read_data(path, options)? {
+        Data::Table(table) => Ok(table),
+        Data::Rows(_) => Err(whole(path, "is svmlight text; a table is expected")),
+    }
+}
+
+/// Reads a file of any format; `-` is standard input. Labels of svmlight are read in any case,
+/// those of a table if the options name their column.
+pub fn read_data(path: &Path, options: &TableOptions<'_>) -> Result<Data> {
+    if path == Path::new("-") {
+        return read_data_from(io::stdin(), Path::new("<stdin>"), options);
+    }
+    let io_error = |source| Error::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let mut file = File::open(path).map_err(io_error)?;
+    let metadata = file.metadata().map_err(io_error)?;
+    if metadata.is_dir() {
+        return Err(whole(path, "is a directory, not a file"));
+    }
+    let read = options.read_options();
+    if metadata.is_file() && options.encoding.is_none() {
+        let head = read_head(&mut file).map_err(io_error)?;
+        file.rewind().map_err(io_error)?;
+        if Compression::of(&head).is_none() {
+            match format_of(path, &head, &read) {
+                Format::Svmlight if !encoding::is_utf16(&head) => {
+                    refuse_no_text(&head, None, path)?;
+                    return svmlight::read_file(&file, metadata.len(), path, &read).map(Data::Rows);
+                }
+                Format::Parquet => {
+                    return read_parquet(file, path, options).map(Data::Table);
+                }
+                _ => {}
+            }
+        }
+    }
+    read_data_from(file, path, options)
+}
+
+/// Reads a table from whatever bytes come; `name` stands in errors where a file name would.
+pub fn read_table_from(
+    reader: impl Read + Send,
+    name: &Path,
+    options: &TableOptions<'_>,
+) -> Result<TableExamples> {
+    match read_data_from(reader, name, options)? {
+        Data::Table(table) => Ok(table),
+        Data::Rows(_) => Err(whole(name, "is svmlight text; a table is expected")),
+    }
+}
+
+fn read_data_from(
+    mut reader: impl Read + Send,
+    name: &Path,
+    options: &TableOptions<'_>,
+) -> Result<Data> {
+    let head = read_head(&mut reader).map_err(|source| Error::Io {
+        path: name.to_path_buf(),
+        source,
+    })?;
+    let read = options.read_options();
+    let mut blocks = text_blocks(head, reader, name, &read)?;
+    let head = blocks.checked_head()?;
+    match format_of(name, head, &read) {
+        Format::Svmlight => svmlight::read_blocks(blocks, name, &read).map(Data::Rows),
+        Format::Csv => csv::read_csv(blocks, name, options).map(Data::Table),
+        Format::Parquet => Err(parquet_stream(name)),
+    }
+}
+
 /// Names the columns there are, and says so when the first line is not a header at all.
 fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: &Path) -> Error {
     let show = |name: &String| shown(name.as_bytes());
@@ -165,10 +256,22 @@ fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: 
     )
 }
 
-fn read_parquet(_: File, path: &Path, _: &TableOptions<'_>) -> Result<TableExamples> {
-    Err(whole(path, "tables are not read from Parquet yet"))
+#[cfg(feature = "parquet")]
+use parquet::{batches as parquet_batches, read_file as read_parquet};
+
+/// What a build without the feature says of a Parquet file.
+#[cfg(not(feature = "parquet"))]
+fn no_parquet(path: &Path) -> Error {
+    let what = "is a Parquet file; this build has no Parquet reader (feature `parquet`)";
+    whole(path, what)
 }
 
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(_: File, path: &Path, _: &TableOptions<'_>) -> Result<TableExamples> {
+    Err(no_parquet(path))
+}
+
+#[cfg(not(feature = "parquet"))]
 fn parquet_batches<T: Send, E: From<Error>>(
     _: File,
     path: &Path,
@@ -176,5 +279,5 @@ fn parquet_batches<T: Send, E: From<Error>>(
     _: impl Fn(TableBatch) -> T + Sync,
     _: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    Err(whole(path, "tables are not read from Parquet yet").into())
+    Err(no_parquet(path).into())
 }

@@ -1,0 +1,215 @@
+//! What was made of every column of a table, for people and as JSON.
+
+use std::path::Path;
+
+use serde::Serialize;
+use ubauc::document::Table;
+use ubauc::document::numbers::{number, thousands};
+use ubauc::features::ColumnMap;
+use ubauc::features::columns::Note;
+use ubauc::read::table::{ColumnKind, ColumnReport};
+
+use crate::output::Output;
+
+/// Columns shown to people; JSON has them all.
+const SHOWN: usize = 50;
+/// Notes on columns told one by one; more are only counted.
+const NOTES_TOLD: usize = 10;
+
+/// The features that were learned from, and the columns that they come from.
+#[derive(Serialize)]
+pub(crate) struct FeaturesReport {
+    pub(crate) kind: &'static str,
+    pub(crate) columns: Vec<ColumnLine>,
+    /// By a map, and not the columns as they are.
+    #[serde(skip)]
+    pub(crate) is_mapped: bool,
+}
+
+/// A column, and how many features are made of it.
+#[derive(Serialize)]
+pub(crate) struct ColumnLine {
+    #[serde(flatten)]
+    report: ColumnReport,
+    features: usize,
+}
+
+impl FeaturesReport {
+    /// Without a map every column is a feature.
+    pub(crate) fn new(columns: &[ColumnReport], map: Option<&ColumnMap>) -> FeaturesReport {
+        let line = |report: &ColumnReport| ColumnLine {
+            features: map.map_or(1, |map| features_of(map, &report.name)),
+            report: report.clone(),
+        };
+        FeaturesReport {
+            kind: "linear",
+            is_mapped: map.is_some(),
+            columns: columns.iter().map(line).collect(),
+        }
+    }
+
+    pub(crate) fn table(&self) -> Table {
+        let mut table =
+            Table::new(["column", "kind", "missing", "features", "values"]).left(&[1, 4]);
+        for ColumnLine { report, features } in self.columns.iter().take(SHOWN) {
+            let mut cells = cells(report);
+            cells.insert(3, thousands(*features as u64));
+            table.row(cells);
+        }
+        table.foot = foot(self.columns.len());
+        table
+    }
+}
+
+/// The same of columns of which nothing is learned.
+pub(crate) fn table_of(columns: &[ColumnReport]) -> Table {
+    let mut table = Table::new(["column", "kind", "missing", "values"]).left(&[1, 3]);
+    for report in columns.iter().take(SHOWN) {
+        table.row(cells(report));
+    }
+    table.foot = foot(columns.len());
+    table
+}
+
+fn foot(columns: usize) -> Option<String> {
+    let more = columns.saturating_sub(SHOWN);
+    (more > 0).then(|| format!("… {more} more columns (all with --json)"))
+}
+
+/// Name, kind, missing values, and what the others are like.
+fn cells(report: &ColumnReport) -> Vec<String> {
+    let missing = match report.missing {
+        0 => String::new(),
+        n => share(n, report.rows),
+    };
+    vec![
+        report.name.clone(),
+        kind_name(report.kind).to_string(),
+        missing,
+        described(report),
+    ]
+}
+
+fn kind_name(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Number => "number",
+        ColumnKind::Category => "category",
+        ColumnKind::Boolean => "boolean",
+        ColumnKind::Time => "time",
+        ColumnKind::Identifier => "identifier",
+        ColumnKind::Constant => "constant",
+    }
+}
+
+fn share(n: usize, of: usize) -> String {
+    format!("{:.1} %", 100.0 * n as f64 / of as f64)
+}
+
+fn described(report: &ColumnReport) -> String {
+    if let Some(levels) = report.levels {
+        let top = report.top.iter();
+        let top = top.map(|(level, n)| format!("{level} {}", share(*n, report.rows)));
+        let top: Vec<String> = top.collect();
+        let rest = if levels > report.top.len() {
+            ", …"
+        } else {
+            ""
+        };
+        return format!(
+            "{} levels: {}{rest}",
+            thousands(levels as u64),
+            top.join(", ")
+        );
+    }
+    let (Some(min), Some(max)) = (report.min, report.max) else {
+        return "none".to_string();
+    };
+    match (report.kind, report.date_order) {
+        (ColumnKind::Time, _) | (_, Some(_)) => format!("{} to {}", date(min), date(max)),
+        _ if min == max => number(min),
+        _ => {
+            let mean = report
+                .mean
+                .map_or(String::new(), |m| format!(", mean {}", number(m)));
+            format!("{min} to {max}{mean}")
+        }
+    }
+}
+
+/// The day of a number of seconds since 1970.
+fn date(seconds: f64) -> String {
+    // Days since 0000-03-01 in eras of 400 years, years of which begin in March.
+    let days = (seconds / 86_400.0).floor() as i64 + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + 400 * era + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// How many features a map makes of a column alone.
+fn features_of(map: &ColumnMap, name: &str) -> usize {
+    let Some(at) = map.columns.iter().position(|column| column.name == name) else {
+        return 0;
+    };
+    let own = map.effects.iter().filter(|effect| effect.columns() == [at]);
+    own.map(|effect| effect.width()).sum()
+}
+
+/// Says what a user should know of the columns.
+pub(crate) fn tell_notes(
+    columns: &[ColumnReport],
+    map: Option<&ColumnMap>,
+    path: &Path,
+    output: Output,
+) {
+    let mut notes: Vec<String> = Vec::new();
+    for report in columns {
+        let name = &report.name;
+        notes.extend(
+            report
+                .notes
+                .iter()
+                .map(|note| format!("column '{name}': {note}")),
+        );
+        let learned = map.and_then(|map| map.columns.iter().find(|column| column.name == *name));
+        // The reader has told of the others.
+        if let (Some(note @ Note::AllRare), []) = (
+            learned.and_then(|column| column.note),
+            report.notes.as_slice(),
+        ) {
+            notes.push(note.text(name));
+        }
+    }
+    for note in notes.iter().take(NOTES_TOLD) {
+        output.note(format!("note: {}: {note}", path.display()));
+    }
+    if notes.len() > NOTES_TOLD {
+        let more = notes.len() - NOTES_TOLD;
+        output.note(format!(
+            "note: {}: {more} more notes on columns (`ubauc data show --json` has them all)",
+            path.display()
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_are_of_the_calendar() {
+        for (days, text) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (20_000, "2024-10-04"),
+        ] {
+            assert_eq!(date(86_400.0 * f64::from(days)), text);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Scores of a table by a model that knows the kinds of its columns: batch by batch, in memory that does not grow.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use ubauc::data::labels::Labels;
+use ubauc::data::table::{MISSING, Table, Values};
+use ubauc::document::numbers::thousands;
+use ubauc::features::ColumnMap;
+use ubauc::model::Model;
+use ubauc::read::table::{
+    GivenColumn, GivenKind, OnError, Skipped, TableBatch, TableBatches, TableOptions, table_batches,
+};
+
+use crate::input::FormatArgs;
+use crate::output::Output;
+
+/// A file to be read by the columns of a model.
+pub(crate) struct TableFile<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) model: &'a Model,
+    pub(crate) map: &'a ColumnMap,
+    pub(crate) format: &'a FormatArgs,
+    /// Columns of the file of which no notice is wanted.
+    pub(crate) ignore: Vec<String>,
+    pub(crate) on_error: OnError,
+}
+
+/// Scores and labels of a file.
+pub(crate) struct LabelledScores {
+    pub(crate) scores: Vec<f64>,
+    /// Columns of numbers besides those of the model, as asked for.
+    pub(crate) more: Vec<Vec<f64>>,
+    pub(crate) labels: Labels,
+}
+
+impl TableFile<'_> {
+    /// Hands every batch to `each`, on all threads, and what that makes of it to `take`, in the order of the file; then
+    /// tells what was met. Labels are read if `label` names their column.
+    pub(crate) fn batches<T: Send>(
+        &self,
+        label: Option<String>,
+        more: &[String],
+        output: Output,
+        each: impl Fn(TableBatch) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let mut columns = self.model.reading.given(self.map);
+        for name in more {
+            if columns.iter().all(|column| column.name != *name) {
+                columns.push(GivenColumn {
+                    name: name.clone(),
+                    kind: GivenKind::Number {
+                        decimal_comma: false,
+                    },
+                });
+            }
+        }
+        let mut met = Met {
+            path: self.path,
+            output,
+            told: Vec::new(),
+            unreadable: vec![0; columns.len()],
+            n_skipped: 0,
+            skipped: Vec::new(),
+        };
+        let kinds = columns.clone();
+        let done = self.format.watched(self.path, output, |advance| {
+            let options = TableBatches {
+                columns,
+                // Where labels are not wanted their column is only kept out of the notice.
+                optional_label: label.is_none(),
+                read: TableOptions {
+                    label: label.or_else(|| self.model.reading.label.clone()),
+                    missing: self.model.reading.missing.clone(),
+                    ignore: self.ignore.clone(),
+                    progress: Some(advance),
+                    ..self.format.table_options()
+                },
+                notice_others: true,
+                on_error: self.on_error,
+            };
+            let each = |batch: TableBatch| (About::of(&batch), each(batch));
+            table_batches(self.path, &options, each, |(about, made)| {
+                met.add(about);
+                take(made)
+            })
+        });
+        met.tell(&kinds);
+        done
+    }
+
+    /// The scores of all rows, with the labels in the column of that name and `more` columns of numbers.
+    pub(crate) fn labelled_scores(
+        &self,
+        label: &str,
+        more: &[String],
+        output: Output,
+    ) -> Result<LabelledScores> {
+        let (mut scores, mut columns) = (Vec::new(), vec![Vec::new(); more.len()]);
+        let mut labels = LabelTexts::default();
+        let each = |batch: TableBatch| {
+            let scored = self.model.scores_table(&batch.table);
+            let numbers = more.iter().map(|name| numbers_of(&batch.table, name));
+            let numbers = numbers.collect::<Result<Vec<_>>>();
+            (scored, numbers, batch.labels)
+        };
+        let take = |(scored, numbers, of_batch): (ubauc::Result<Vec<f64>>, Result<Vec<_>>, _)| {
+            scores.extend(scored?);
+            for (column, numbers) in columns.iter_mut().zip(numbers?) {
+                column.extend(numbers);
+            }
+            labels.add(of_batch, label)
+        };
+        let in_file = || self.path.display().to_string();
+        self.batches(Some(label.to_string()), more, output, each, take)?;
+        Ok(LabelledScores {
+            scores,
+            more: columns,
+            labels: labels.finish().with_context(in_file)?,
+        })
+    }
+}
+
+/// The numbers of a column that no row may lack.
+fn numbers_of(table: &Table, name: &str) -> Result<Vec<f64>> {
+    let column = table.column(name).map(|column| &column.values);
+    let Some(Values::Number(numbers)) = column else {
+        bail!("column '{name}' holds no numbers");
+    };
+    if numbers.iter().any(|x| x.is_nan()) {
+        bail!("column '{name}' has rows without a number");
+    }
+    Ok(numbers.clone())
+}
+
+/// The labels of all batches, as texts.
+#[derive(Default)]
+pub(crate) struct LabelTexts {
+    codes: Vec<u32>,
+    texts: Vec<String>,
+    known: HashMap<String, u32>,
+}
+
+impl LabelTexts {
+    /// Adds the labels of a batch, of the column of that name.
+    pub(crate) fn add(&mut self, labels: Option<Values>, column: &str) -> Result<()> {
+        let Some(Values::Category { codes, levels }) = labels else {
+            bail!("no label column '{column}'; name the column of labels (--label)");
+        };
+        let code_of = |level: &String| match self.known.get(level) {
+            Some(code) => *code,
+            None => {
+                let code = self.texts.len() as u32;
+                self.texts.push(level.clone());
+                self.known.insert(level.clone(), code);
+                code
+            }
+        };
+        let of_level: Vec<u32> = levels.iter().map(code_of).collect();
+        for code in codes {
+            if code == MISSING {
+                let row = self.codes.len() + 1;
+                bail!("row {row} has no label in column '{column}'; leave such rows out");
+            }
+            self.codes.push(of_level[code as usize]);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Labels> {
+        let labels = Labels::of_categories(&self.codes, &self.texts);
+        labels.with_context(|| {
+            let n = thousands(self.texts.len() as u64);
+            format!("{n} different labels; expected a few classes")
+        })
+    }
+}
+
+/// What a batch says besides its rows.
+struct About {
+    notices: std::sync::Arc<[String]>,
+    unreadable: Vec<usize>,
+    n_skipped: usize,
+    skipped: Vec<Skipped>,
+}
+
+impl About {
+    fn of(batch: &TableBatch) -> About {
+        About {
+            notices: batch.notices.clone(),
+            unreadable: batch.unreadable.clone(),
+            n_skipped: batch.n_skipped,
+            skipped: batch.skipped.clone(),
+        }
+    }
+}
+
+/// Skipped lines that are described.
+const DESCRIBED: usize = 5;
+
+/// What was met in a file.
+struct Met<'a> {
+    path: &'a Path,
+    output: Output,
+    told: Vec<String>,
+    unreadable: Vec<usize>,
+    n_skipped: usize,
+    skipped: Vec<Skipped>,
+}
+
+impl Met<'_> {
+    fn add(&mut self, about: About) {
+        for notice in about.notices.iter() {
+            if !self.told.contains(notice) {
+                self.note(notice);
+                self.told.push(notice.clone());
+            }
+        }
+        for (all, n) in self.unreadable.iter_mut().zip(about.unreadable) {
+            *all += n;
+        }
+        self.n_skipped += about.n_skipped;
+        let room = DESCRIBED.saturating_sub(self.skipped.len());
+        self.skipped.extend(about.skipped.into_iter().take(room));
+    }
+
+    fn note(&self, text: &str) {
+        let path = self.path.display();
+        self.output.note(format!("note: {path}: {text}"));
+    }
+
+    fn tell(&self, columns: &[GivenColumn]) {
+        for (column, &n) in columns
+            .iter()
+            .zip(&self.unreadable)
+            .filter(|(_, n)| **n > 0)
+        {
+            let what = match column.kind {
+                GivenKind::Time { .. } => "date",
+                GivenKind::Number { .. } | GivenKind::Category => "number",
+            };
+            let values = if n == 1 { "value is" } else { "values are" };
+            self.note(&format!(
+                "column '{}': {} {values} no {what} and count as missing",
+                column.name,
+                thousands(n as u64)
+            ));
+        }
+        if self.n_skipped == 0 {
+            return;
+        }
+        let described = self
+            .skipped
+            .iter()
+            .map(|s| format!("line {}: {}", s.line, s.what));
+        let mut described: Vec<String> = described.collect();
+        if self.n_skipped > described.len() {
+            described.push("…".to_string());
+        }
+        let lines = if self.n_skipped == 1 { "line" } else { "lines" };
+        self.note(&format!(
+            "{} {lines} skipped: {}",
+            thousands(self.n_skipped as u64),
+            described.join("; ")
+        ));
+    }
+}

@@ -1,0 +1,113 @@
+//! The examples of `--test`, read before the long work begins.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use ubauc::data::dataset::Dataset;
+use ubauc::data::labels::Binary;
+use ubauc::data::table::Table;
+use ubauc::features::FeatureMap;
+use ubauc::metrics::auc;
+use ubauc::model::Model;
+use ubauc::read::table::{OnError, TableBatch};
+
+use super::TrainArgs;
+use super::report::TestAuc;
+use crate::input::Wanted;
+use crate::output::Output;
+use crate::scoring::table::{LabelTexts, TableFile};
+use crate::scoring::{self, ClassSides};
+use crate::training::{Mapped, Training};
+
+/// Examples to judge a model by.
+pub(super) enum TestFile {
+    Numbers(Dataset),
+    /// By the kinds of the columns of the training file; one table after the other.
+    Tables {
+        batches: Vec<Table>,
+        labels: Binary,
+    },
+}
+
+impl TestFile {
+    pub(super) fn read(
+        args: &TrainArgs,
+        path: &Path,
+        training: &Training,
+        output: Output,
+    ) -> Result<TestFile> {
+        let in_file = || path.display().to_string();
+        match &training.mapped {
+            Some(mapped) => read_table(args, path, (training, mapped), output),
+            None => read_numbers(args, path, (&training.data, &training.sides), output)
+                .with_context(in_file)
+                .map(TestFile::Numbers),
+        }
+    }
+
+    /// How a model does on them.
+    pub(super) fn judge(&self, model: &Model) -> Result<TestAuc> {
+        let (scores, positive) = match self {
+            TestFile::Numbers(data) => (model.scores(data.rows())?, data.positive()),
+            TestFile::Tables { batches, labels } => {
+                let scores = batches.iter().map(|table| model.scores_table(table));
+                let scores = scores.collect::<ubauc::Result<Vec<_>>>()?;
+                (scores.concat(), labels.positive.as_slice())
+            }
+        };
+        Ok(TestAuc::from(auc(&scores, positive)?))
+    }
+}
+
+fn read_table(
+    args: &TrainArgs,
+    path: &Path,
+    (training, mapped): (&Training, &Mapped),
+    output: Output,
+) -> Result<TestFile> {
+    // All but the weights, which reading does not need.
+    let model = Model {
+        features: FeatureMap::Columns(mapped.map.clone()),
+        reading: training.reading.clone(),
+        ..Model::default()
+    };
+    let others = [&args.training.weight, &args.training.group];
+    let others = others.into_iter().flatten().cloned().collect();
+    let file = TableFile {
+        path,
+        model: &model,
+        map: &mapped.map,
+        format: &args.training.format,
+        ignore: [args.training.columns.ignore(), others].concat(),
+        on_error: OnError::Stop,
+    };
+    let label = args.training.format.label();
+    let (mut batches, mut labels) = (Vec::new(), LabelTexts::default());
+    let take = |batch: TableBatch| {
+        batches.push(batch.table);
+        labels.add(batch.labels, &label)
+    };
+    file.batches(Some(label.clone()), &[], output, |batch| batch, take)?;
+    let in_file = || path.display().to_string();
+    let labels = labels.finish().with_context(in_file)?;
+    let labels = training.sides.apply(&labels).with_context(in_file)?;
+    Ok(TestFile::Tables { batches, labels })
+}
+
+fn read_numbers(
+    args: &TrainArgs,
+    path: &Path,
+    (data, sides): (&Dataset, &ClassSides),
+    output: Output,
+) -> Result<Dataset> {
+    let names = data.names();
+    let wanted = Wanted {
+        columns: (!names.is_empty()).then(|| names.to_vec()),
+        missing_zero: true,
+        ..Wanted::default()
+    };
+    let examples = args.training.format.read(path, wanted, output)?;
+    scoring::note_beyond(data.rows().cols(), examples.rows.cols(), path, output);
+    let labels = sides.apply(&examples.labels)?;
+    Ok(Dataset::new(examples.rows, labels, examples.names)?)
+}
