@@ -63,7 +63,7 @@ def learn(path, *options, feed=None):
 
 
 def peak_memory(pid):
-    """The most bytes that a process under way has had so far; 0 where the system does not report it."""
+    """The most bytes that a running process has had so far; 0 where that is not reported."""
     status = pathlib.Path(f"/proc/{pid}/status")
     peak = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
     return int(peak[1]) * 1024 if peak else 0

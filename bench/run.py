@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
-from soft import bench_good, bench_search, bench_soft
+from soft import bench_good, bench_memory, bench_search, bench_soft, bench_start
 from threadpoolctl import threadpool_limits
 
 DOCS = ROOT / "docs"
@@ -225,7 +225,9 @@ BENCHMARKS = {
     "rows": bench_rows,
     "tune": bench_tune,
     "soft": bench_soft,
+    "start": bench_start,
     "search": bench_search,
+    "memory": bench_memory,
     "good": bench_good,
     "online": bench_online,
     "stream": bench_stream,

@@ -85,6 +85,50 @@ def bench_soft():
     return table(head, rows)
 
 
+def bench_start():
+    """The exact hinge on wide rows: cold, and from a coarse soft minimum with its multipliers."""
+    if data_folder() is None:
+        return SKIPPED
+    rows = []
+    for name in ["sector", "news20"]:
+        x, y = load(name, "train")
+        (positive,) = halved(y)
+        path = CACHE / "soft.svm"
+        dump_svmlight_file(x, positive * 2 - 1, str(path), zero_based=False)
+        times = []
+        for softness in (0, 0.05):
+            found = measure("hinge-start", path, "-", 0.5, 1e-4, softness, 1, threads=1)
+            times.append(min(found["seconds"]))
+        path.unlink()
+        size = f"{x.shape[0]:,} × {x.shape[1]:,}"
+        rows.append([name, size, *map(seconds, times), f"{times[1] / times[0]:.2f}"])
+    return table(["set", "size", "cold", "from κ = 0.05", "ratio"], rows)
+
+
+def bench_memory():
+    """Peak memory of a fit and of the search, beside the numbers a row that they may take."""
+    if data_folder() is None:
+        return SKIPPED
+    build()
+    x, y = load("mnist", "train")
+    (positive,) = halved(y)
+    path = CACHE / "train.svm"
+    dump_svmlight_file(x, positive * 2 - 1, str(path), zero_based=False)
+    program = ROOT / "target" / "release" / "ubauc"
+    fit = "--beta 0 --softness 1 --gamma 1e-3 --scale standard".split()
+    peaks = []
+    for options in (fit, []):
+        command = [program, "train", path, "--threads", "2", "--quiet", *options]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        peaks.append(os.wait4(child.pid, 0)[2].ru_maxrss * 1024)
+    path.unlink()
+    more = (peaks[1] - peaks[0]) / (8 * x.shape[0])
+    row = ["mnist", f"{x.shape[0]:,} × {x.shape[1]:,}"]
+    row += [f"{peak / 1e6:.0f} MB" for peak in peaks]
+    head = ["set", "size", "one fit", "the search", "more, in numbers a row"]
+    return table(head, [[*row, f"{more:.1f}"]])
+
+
 def correlated_binary():
     """2,700 rows of 1,600 binary features in blocks that go together, 3.5 % positive."""
     rng = np.random.default_rng(0)

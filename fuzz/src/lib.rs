@@ -18,15 +18,18 @@ pub fn from_stream(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Examples> 
     read_from(bytes, Path::new("stream"), options)
 }
 
+/// Gives a byte at a time.
+pub struct Trickle<'a>(pub &'a [u8]);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = buffer.len().min(1);
+        self.0.read(&mut buffer[..n])
+    }
+}
+
 /// As a stream that gives a byte at a time.
 pub fn from_trickle(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Examples> {
-    struct Trickle<'a>(&'a [u8]);
-    impl Read for Trickle<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let n = buffer.len().min(1);
-            self.0.read(&mut buffer[..n])
-        }
-    }
     one_thread();
     read_from(Trickle(bytes), Path::new("trickle"), options)
 }
@@ -54,7 +57,7 @@ pub fn from_file(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Examples> {
 
 /// Threads make runs differ from each other, and nothing here is large enough to gain by them: the
 /// fuzzer's own thread does all the work.
-fn one_thread() {
+pub fn one_thread() {
     static START: Once = Once::new();
     START.call_once(|| {
         let pool = rayon::ThreadPoolBuilder::new()

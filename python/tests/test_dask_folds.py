@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from ubauc import UBAUCClassifier, _core
 from ubauc._problem import context, search_of, spec_of
-from ubauc.metrics import roc_auc
+from ubauc.exceptions import BaselineWarning
+from ubauc.metrics import average_precision, roc_auc
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -214,7 +215,8 @@ def test_scores_with_weights(client):
 # Chosen, and learned online.
 
 
-def test_gamma_is_chosen_by_auc_of_all_partitions(client):
+def test_gamma_is_chosen_by_auc_of_all_partitions(client, monkeypatch):
+    monkeypatch.setattr(_tune, "HELD_OUT", 0)
     X, y = problem(n=600)
     sizes = (50, 350, 200)
     rows, labels, _ = in_chunks(X, y, sizes)
@@ -246,7 +248,10 @@ def tied_in_every_model(parts, cols):
     def kinds(**options):
         counted = [np.ones(part.shape[0], dtype=bool) for part in parts]
         return _core.merged_kinds(
-            [_core.kinds_of_part(p, c, cols, **options) for p, c in zip(parts, counted, strict=True)]
+            [
+                _core.kinds_of_part(p, c, cols, **options)
+                for p, c in zip(parts, counted, strict=True)
+            ]
         )
 
     found = kinds()
@@ -325,7 +330,8 @@ def test_shards_choose_what_one_machine_chooses(choice):
 
 
 @pytest.mark.parametrize("choice", ["default", "auto"])
-def test_the_cluster_chooses_what_the_same_shards_choose(client, choice):
+def test_the_cluster_chooses_what_the_same_shards_choose(client, choice, monkeypatch):
+    monkeypatch.setattr(_tune, "HELD_OUT", 0)
     X, y = problem(n=600)
     sizes = (50, 350, 200)
     rows, labels, _ = in_chunks(X, y, sizes)
@@ -344,6 +350,64 @@ def test_the_cluster_chooses_what_the_same_shards_choose(client, choice):
     assert fitted.tuning_ == found["tuned"]
     used = (fitted.beta_, fitted.gamma_, fitted.softness_, fitted.class_weight_ or "none")
     assert used == tuple(found["best"][k] for k in ("beta", "gamma", "softness", "class_weight"))
+
+
+def test_the_choice_is_compared_with_logistic_regression(client):
+    X, y = problem(n=900)
+    sizes = (100, 500, 300)
+    rows, labels, _ = in_chunks(X, y, sizes)
+    given = {"beta": 0.5, "softness": 0.05, "scale": "none", "criterion": "average-precision"}
+    fitted = DaskUBAUCClassifier(client, random_state=4, **given).fit(rows, labels)
+    tuned = fitted.tuning_
+    ends = np.cumsum(sizes)
+    parts = [
+        _data.of_arrays(X[end - size : end], y[end - size : end], None, "part")
+        for end, size in zip(ends, sizes, strict=True)
+    ]
+    counted = np.array([[int((p.y == c).sum()) for c in (0, 1)] for p in parts])
+    task = Task(cols=X.shape[1], pair=(0, 1), seed=4)
+    outer, inner, left = task.hold_out(0.2, counted)
+    held_out = np.concatenate([outer.labels(p, k)[2] for k, p in enumerate(parts)])
+    # A fifth of each class, and none of it in any fold of the search.
+    assert [held_out[y == c].sum() for c in (0, 1)] == [
+        -(-int((y == c).sum()) // 5) for c in (0, 1)
+    ]
+    assert left.sum(axis=0).tolist() == [(~held_out)[y == c].sum() for c in (0, 1)]
+    folds = np.array(
+        [
+            np.concatenate([fold.labels(p, k)[2] for k, p in enumerate(parts)])
+            for fold in inner.without_each(5, left)
+        ]
+    )
+    assert (folds.sum(axis=0) + held_out == 1).all()
+    # The verdict is that of models of the other rows.
+    verdict = tuned["verdict"]
+    assert verdict["is_logistic"] is False
+    for name, point in (("ours", "chosen"), ("logistic", "logistic")):
+        params = {k: tuned["points"][tuned[point]][k] for k in ("beta", "gamma", "softness")}
+        local = UBAUCClassifier(scale="none", **params).fit(X[~held_out], y[~held_out])
+        auc = roc_auc(y[held_out], local.decision_function(X[held_out]))
+        assert verdict[name]["auc"] == pytest.approx(auc, abs=1e-3)
+        assert verdict[name]["n_pos"] == held_out[y == 1].sum()
+    # And the criterion that of a fold left out.
+    best = tuned["points"][tuned["chosen"]]
+    model = UBAUCClassifier(scale="none", **{k: best[k] for k in ("beta", "gamma", "softness")})
+    of = ~held_out & ~folds[0]
+    scores = model.fit(X[of], y[of]).decision_function(X[folds[0]])
+    assert best["fold_aucs"][0] == pytest.approx(average_precision(y[folds[0]], scores), abs=0.01)
+
+
+def test_a_choice_that_is_worse_than_logistic_regression_is_warned_about(client, monkeypatch):
+    rows, labels, _ = in_chunks(*problem(n=600), (400, 200))
+
+    def worse(*given):
+        auc = {"auc": 0.6}, {"auc": 0.9}
+        verdict = {"ours": auc[0], "logistic": auc[1], "test": {"p": 1e-9}}
+        return json.dumps(verdict), True
+
+    monkeypatch.setattr(_core, "verdict", worse)
+    with pytest.warns(BaselineWarning, match="logistic regression is significantly better"):
+        DaskUBAUCClassifier(client, beta=0.5, softness=0.05, random_state=0).fit(rows, labels)
 
 
 @pytest.mark.parametrize("kinds", [4, 300])
@@ -442,8 +506,6 @@ def test_a_time_limit_ends_the_search(client):
     rows, labels, _ = in_chunks(*problem(), (500, 400))
     fitted = DaskUBAUCClassifier(client, time_limit=1e-9, random_state=0).fit(rows, labels)
     assert fitted.tuning_["cut_short"] and fitted.gap_ <= 1e-6
-    with pytest.raises(ValueError, match="'criterion' parameter"):
-        DaskUBAUCClassifier(client, criterion="average-precision").fit(rows, labels)
 
 
 def test_online(client):

@@ -3,10 +3,10 @@
 `fit` is the root task. For two classes every Newton step, pass or round is a task below it; for
 more every pair of classes is one, and has the steps below it.
 
-A solver tells of a step without the model that it has reached. A callback that asks for it (as
-`ScoringMonitor` does, and `ProgressBar` does not) is given the fit with this many steps, which is the
-same model to the last bit; k such questions take the time of k fits that end early. There is no
-model of a step while there are pairs to come.
+A solver reports a step without the model that it has reached. A callback that asks for it (as
+`ScoringMonitor` does, and `ProgressBar` does not) is given the fit with that many steps, the same
+model to the last bit; k such questions take the time of k fits that end early. There is no model of
+a step while there are pairs to come.
 """
 
 import copy

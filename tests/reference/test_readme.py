@@ -1,4 +1,4 @@
-"""The README's console sessions, run as a reader would: every command, every line of its answer."""
+"""The console sessions of the README and of the page on tables, run as a reader would: every command, every line of its answer."""
 
 import os
 import pathlib
@@ -31,7 +31,15 @@ def run(command, directory):
 
 
 def test_readme_answers_are_what_the_program_prints(tmp_path):
-    found = list(sessions((ROOT / "README.md").read_text()))
-    assert len(found) >= 8
+    check_page(ROOT / "README.md", 8, tmp_path)
+
+
+def test_answers_of_the_page_on_tables_are_what_the_program_prints(tmp_path):
+    check_page(ROOT / "docs" / "tables.md", 5, tmp_path)
+
+
+def check_page(page, least, directory):
+    found = list(sessions(page.read_text()))
+    assert len(found) >= least
     for command, answer in found:
-        assert run(command, tmp_path).strip() == answer.strip(), command
+        assert run(command, directory).strip() == answer.strip(), command

@@ -11,7 +11,7 @@ use ubauc::data::dataset::Dataset;
 
 use crate::args::WrongUsage;
 use crate::output::Output;
-use crate::progress::{PASSES, Progress, STEPS};
+use crate::progress::{PASSES, Progress, STEPS, seconds_left};
 
 pub(crate) use search::{Best, Judged, best_of, complete, judged, product};
 
@@ -57,20 +57,35 @@ pub(crate) fn fit(
         Some(passes) => Progress::new(output, Some(passes.max_passes as u64), PASSES),
         None => Progress::new(output, None, STEPS),
     };
-    let bar = Mutex::new(bar);
+    let tolerance = spec.tolerance();
+    // The first gap that is known.
+    let bar = Mutex::new((bar, None));
     let progress = |progress: &algorithm::Progress| {
         use algorithm::Progress::{Newton, Pass, Round};
         let Ok(mut bar) = bar.lock() else { return };
+        let (bar, first) = &mut *bar;
+        let spent = bar.spent();
+        let mut towards = |gap: Option<f64>| {
+            let Some(gap) = gap else {
+                return "gap unknown".to_string();
+            };
+            let left = seconds_left(*first.get_or_insert(gap), gap, tolerance, spent);
+            let left = left.map_or(String::new(), |left| format!(", about {left:.0} s left"));
+            format!("gap {gap:.1e}{left}")
+        };
         match progress {
-            Newton(point) => bar.say(point.newton as u64, || {
-                let gap = point
-                    .gap
-                    .map_or("unknown".to_string(), |g| format!("{g:.1e}"));
-                format!("step {}, gap {gap}", point.newton)
-            }),
-            Round(point) => bar.say(point.round as u64, || {
-                format!("round {}, gap {:.1e}", point.round, point.gap)
-            }),
+            Newton(point) => {
+                let gap = towards(point.gap);
+                bar.say(point.newton as u64, || {
+                    format!("step {}, {gap}", point.newton)
+                });
+            }
+            Round(point) => {
+                let gap = towards(Some(point.gap));
+                bar.say(point.round as u64, || {
+                    format!("round {}, {gap}", point.round)
+                });
+            }
             Pass(point) => bar.say(point.pass as u64, || {
                 format!("objective {:.6}", point.objective)
             }),

@@ -1,5 +1,7 @@
 //! `ubauc demo`: the main job on imbalanced data made up on the spot.
 
+mod table;
+
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
@@ -17,6 +19,7 @@ use ubauc::objective::univariate;
 use crate::algorithm::fit;
 use crate::output::{self, Output};
 use crate::{bound, compare, evaluate};
+use table::TableDemo;
 
 /// What was typed after `ubauc demo`.
 #[derive(Debug, Args)]
@@ -69,6 +72,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
             bound: univariate::bound(&columns[0], test.positive())?,
         },
         compare: compare::report(&names, &columns, test.positive())?,
+        table: TableDemo::run(seed)?,
     })
 }
 
@@ -134,6 +138,7 @@ struct Report {
     evaluate: evaluate::Report,
     bound: bound::Report,
     compare: compare::Report,
+    table: TableDemo,
 }
 
 impl output::Report for Report {
@@ -160,6 +165,7 @@ impl output::Report for Report {
             .include(self.compare.document())
             .paragraph("What does the univariate bound say?  (ubauc bound scores.csv)")
             .include(self.bound.document())
+            .include(self.table.document())
             .paragraph("Next: ubauc train FILE --model model.json, with your own data.")
     }
 }

@@ -207,6 +207,11 @@ impl FormatArgs {
         read(&advance)
     }
 
+    /// The column of labels that was typed.
+    pub(crate) fn typed_label(&self) -> Option<String> {
+        self.label.clone()
+    }
+
     /// The column of labels that was typed, or the usual one.
     pub(crate) fn label(&self) -> String {
         let typed = self.label.clone();
@@ -255,7 +260,7 @@ impl FormatArgs {
             no_header: self.no_header,
             zero_based: self.zero_based,
             max_line: self.max_line,
-            progress: None,
+            ..Default::default()
         }
     }
 }

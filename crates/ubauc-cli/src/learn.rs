@@ -14,6 +14,7 @@ mod report;
 mod scores;
 mod signals;
 mod state;
+mod table_stream;
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
@@ -22,9 +23,11 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use ubauc::algorithm::Spec;
 use ubauc::document::numbers::thousands;
+use ubauc::features::ColumnMap;
 use ubauc::features::FeatureMap;
+use ubauc::model::Model;
 use ubauc::objective::ubauc::ClassWeight;
-use ubauc::read::{LabelledBatch, LabelledStream, Next};
+use ubauc::read::{LabelledBatch, Next};
 
 use crate::args::WrongUsage;
 use crate::output::Output;
@@ -36,6 +39,7 @@ use scores::Scores;
 use signals::Signals;
 pub(crate) use signals::Stopped;
 use state::State;
+use table_stream::Source;
 
 /// How long a signal may wait for its answer while no input comes.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -87,8 +91,10 @@ pub(crate) fn run(args: &LearnArgs, seed: u64, output: Output) -> Result<()> {
             "note: eta0 is {eta0}, not found by trial: with --predict no answer may wait (--eta0 E)"
         ));
     }
+    let table = initial.as_ref().and_then(InitialModel::table);
     let mut run = Run {
         args,
+        table,
         spec,
         output,
         state,
@@ -155,6 +161,8 @@ impl std::fmt::Display for NotSaved {
 /// A run under way.
 struct Run<'a> {
     args: &'a LearnArgs,
+    /// The model that learning starts from where it maps the columns of a table.
+    table: Option<(Model, ColumnMap)>,
     spec: Spec,
     output: Output,
     state: State,
@@ -173,7 +181,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// To the end of the input, or a signal.
     fn take_all(&mut self, signals: &Signals) -> Result<Option<Stopped>> {
-        let mut stream = LabelledStream::open(&self.args.file, self.args.stream());
+        let mut stream = Source::open(self.args, self.table.as_ref());
         loop {
             if let Some(stopped) = signals.caught() {
                 return Ok(Some(stopped));
@@ -209,6 +217,7 @@ impl Run<'_> {
             }
         }
         if batch.rows.cols() > self.args.max_features
+            && self.table.is_none()
             && self.args.features() == FeatureMap::Identity
         {
             bail!(
@@ -264,8 +273,12 @@ impl Run<'_> {
         let path = self.args.file.display();
         if self.state.head.examples == 0 {
             self.state.head.names = batch.names.to_vec();
-            if self.args.features() == FeatureMap::Identity {
-                self.state.announce(&self.spec, batch.names.len())?;
+            match &self.table {
+                Some((_, map)) => self.state.announce(&self.spec, map.width())?,
+                None if self.args.features() == FeatureMap::Identity => {
+                    self.state.announce(&self.spec, batch.names.len())?;
+                }
+                None => {}
             }
         } else if *self.state.head.names != *batch.names {
             bail!("{path}: the columns are not those of the run that is resumed");
@@ -294,7 +307,10 @@ impl Run<'_> {
             "note: the output was closed by its reader; {n} examples were learned"
         ));
         match &self.args.model {
-            Some(path) => Ok(saved_model(self.args, &self.state.finished()?)?.save(path)?),
+            Some(path) => {
+                let state = self.state.finished()?;
+                Ok(saved_model(self.args, self.table.as_ref(), &state)?.save(path)?)
+            }
             None => Ok(()),
         }
     }
@@ -308,7 +324,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let mut state = self.state.finished()?;
         if let Some(path) = &self.args.model {
-            saved_model(self.args, &state)?.save(path)?;
+            saved_model(self.args, self.table.as_ref(), &state)?.save(path)?;
         }
         self.teller.line(&mut state, &self.clock)?;
         warn(&state, self.output);

@@ -76,11 +76,18 @@ impl Progress {
     }
 
     pub(crate) fn at(&mut self, position: u64) {
+        self.show(position, String::new);
+    }
+
+    /// A message is made only when it is seen: with a line, or on the bar after [`Progress::say`].
+    fn show(&mut self, position: u64, message: impl FnOnce() -> String) {
         match &self.state {
             State::Never => {}
             State::Lines(last) if last.elapsed() < Self::BETWEEN_LINES => {}
             State::Lines(_) => {
-                let _ = writeln!(io::stderr(), "{}", self.line(position)); // standard error may be closed
+                let (line, message) = (self.line(position), message());
+                let between = if message.is_empty() { "" } else { "; " };
+                let _ = writeln!(io::stderr(), "{line}{between}{message}"); // standard error may be closed
                 self.state = State::Lines(Instant::now());
             }
             State::Shown(bar) => bar.set_position(position),
@@ -100,10 +107,45 @@ impl Progress {
 impl Progress {
     /// The same, with a message; it is made only when it is seen.
     pub(crate) fn say(&mut self, position: u64, message: impl FnOnce() -> String) {
-        self.at(position);
-        if let State::Shown(bar) = &self.state {
-            bar.set_message(message());
+        let mut message = Some(message);
+        self.show(position, || {
+            message.take().map_or(String::new(), |make| make())
+        });
+        if let (State::Shown(bar), Some(make)) = (&self.state, message) {
+            bar.set_message(make());
             bar.tick();
+        }
+    }
+
+    /// Seconds so far.
+    pub(crate) fn spent(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+}
+
+/// An estimate is worth its name only after so many seconds, …
+const ENOUGH_SECONDS: f64 = 10.0;
+/// … and when so much of the way is behind.
+const ENOUGH_OF_THE_WAY: f64 = 0.05;
+
+/// Seconds that a solver still needs if the logarithm of its gap goes on falling as it did; none where that says little.
+pub(crate) fn seconds_left(first: f64, gap: f64, tolerance: f64, spent: f64) -> Option<f64> {
+    let way = (first / gap).ln() / (first / tolerance).ln();
+    let is_known = spent >= ENOUGH_SECONDS && (ENOUGH_OF_THE_WAY..=1.0).contains(&way);
+    is_known.then(|| spent * (1.0 - way) / way)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_the_fall_of_the_gap() {
+        // From 1 to 1e-3 in 30 s: as long again to 1e-6.
+        assert!((seconds_left(1.0, 1e-3, 1e-6, 30.0).unwrap() - 30.0).abs() < 1e-9);
+        assert_eq!(seconds_left(1.0, 1e-6, 1e-6, 30.0), Some(0.0));
+        for (gap, spent) in [(1e-3, 9.0), (1.0, 30.0), (2.0, 30.0), (f64::NAN, 30.0)] {
+            assert_eq!(seconds_left(1.0, gap, 1e-6, spent), None, "{gap} {spent}");
         }
     }
 }

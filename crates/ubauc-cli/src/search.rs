@@ -35,13 +35,13 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "R")]
     repeats: Option<u32>,
     /// Share of the examples held out for the comparison with logistic regression; 0 for none [default: 0.2]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     held_out: Option<f64>,
     /// Choose the largest γ whose mean AUC is within one standard error of the best, in place of the best
     #[arg(long)]
     one_standard_error: bool,
     /// Begin no more fits of the search after this many seconds, and take the best so far
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     time_limit: Option<f64>,
     /// What Ctrl-C does during the search: nothing is kept, or the best so far is taken [default: nothing]
     #[arg(long, value_name = "WHAT", value_enum)]
@@ -97,11 +97,12 @@ impl SearchArgs {
     }
 }
 
-/// Searches with a progress bar; the answer tells what was cut short.
+/// Searches with a progress bar; the answer tells what was cut short. With the name of the option for β, which errors may
+/// recommend.
 pub(crate) fn search(
     training: &Training,
     params: &TuneParams,
-    args: &SearchArgs,
+    (args, beta_option): (&SearchArgs, &str),
     output: Output,
 ) -> Result<Tuned> {
     let stop = AtomicBool::new(false);
@@ -134,7 +135,7 @@ pub(crate) fn search(
             tune_table(table, labels, &inputs, params, &ColumnMap::learn)
         }
     };
-    let tuned = tuned.map_err(say_what_to_type)?;
+    let tuned = tuned.map_err(|error| say_what_to_type(error, beta_option))?;
     drop(bar);
     if tuned.cut_short {
         let why = match stop.load(Ordering::Relaxed) {
@@ -150,13 +151,17 @@ pub(crate) fn search(
 }
 
 /// The library's errors in the words of the command line. What depends on the data is no wrong usage.
-fn say_what_to_type(error: ubauc::Error) -> anyhow::Error {
+fn say_what_to_type(error: ubauc::Error, beta_option: &str) -> anyhow::Error {
     match error {
         ubauc::Error::Parameter {
             name: "betas",
-            must,
             value,
-        } => anyhow!("--betas {value}: must be {must}"),
+            ..
+        } => anyhow!(
+            "every model collapsed, with all weights 0 or a mass of examples tied at the threshold \
+             (beta {value}); give a larger {beta_option} or --softness 1; if no value helps, the features do \
+             not distinguish the classes"
+        ),
         ubauc::Error::Classes { what } => anyhow!("{what} (--folds)"),
         other => other.into(),
     }

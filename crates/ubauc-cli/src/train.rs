@@ -294,7 +294,8 @@ impl TrainArgs {
             scale: spec.scale(),
             ..self.search.params(&self.loss_grid(), seed)?
         };
-        let tuned = search(training, &params, &self.search, output).with_context(in_file)?;
+        let tuned =
+            search(training, &params, (&self.search, "--beta"), output).with_context(in_file)?;
         note_choice(&tuned, &params, output);
         if let Spec::BaUbauc(spec) = &mut spec {
             let GridPoint { setting, gamma, .. } = tuned.best();

@@ -274,7 +274,7 @@ fn weights_of(column: &Column) -> Result<Vec<f64>> {
 }
 
 /// The groups of a column, numbered in the order in which they come.
-fn groups_of(column: &Column) -> Result<Vec<u32>> {
+pub(crate) fn groups_of(column: &Column) -> Result<Vec<u32>> {
     let values = &column.values;
     if let Some(i) = (0..values.len()).find(|&i| values.is_missing(i)) {
         let (example, name) = (i + 1, &column.name);

@@ -41,15 +41,30 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     input: FileArg,
     /// Values of β, the weight of the least squares, to try; without --softness they are those of the paper's hinge
-    #[arg(long, value_name = "B,…", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "B,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     betas: Vec<f64>,
-    /// Values of γ, the weight of |w|²/2, to try [default: eight from 1e-1 to 1e-5, and beyond where the best is at an end;
-    /// of the hinge 1e-1,1e-2,1e-3,1e-4,1e-5]
-    #[arg(long, value_name = "G,…", value_delimiter = ',')]
+    /// Values of γ, the weight of |w|²/2, to try [default: 1e-1,1e-2,1e-3,1e-4,1e-5, and
+    /// beyond where the best is at an end]
+    #[arg(
+        long,
+        value_name = "G,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     gammas: Vec<f64>,
     /// Values of the softness to try; 0 is the paper's hinge [default: 0 if --betas or --least-squares is given, else
     /// what is tried is (beta, softness) = (0, 1), which is logistic regression, (0.5, 0.05) and (0.1, 1)]
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "K,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     softness: Vec<f64>,
     /// Weights of the classes to try [default: both; of the hinge none]
     #[arg(long, value_name = "WEIGHT,…", value_delimiter = ',', value_enum)]
@@ -65,7 +80,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_enum)]
     scale: Option<ScaleName>,
     /// Relative gap at which the points are compared
-    #[arg(long, value_name = "GAP", default_value_t = 1e-3)]
+    #[arg(long, value_name = "GAP", default_value_t = TuneParams::default().tolerance)]
     tolerance: f64,
     #[command(flatten)]
     search: SearchArgs,
@@ -100,7 +115,7 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let suited = || Scale::suited(training.data.rows());
     params.scale = args.scale.map_or_else(suited, Into::into);
     let read = started.elapsed().as_secs_f64();
-    let tuned = search(&training, &params, &args.search, output)
+    let tuned = search(&training, &params, (&args.search, "--betas"), output)
         .with_context(|| path.display().to_string())?;
     let total = started.elapsed().as_secs_f64();
     let seconds = Seconds {

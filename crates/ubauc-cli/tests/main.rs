@@ -18,6 +18,7 @@ mod predict;
 mod process;
 mod reproduce;
 mod rivals;
+mod tables;
 mod train;
 mod tune;
 mod weights;

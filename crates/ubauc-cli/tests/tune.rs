@@ -144,7 +144,7 @@ fn a_grid_that_collapses_throughout_says_so() {
     let output = ubauc(directory.path(), &["tune", "x.csv", "--betas", "1e-5"]);
     let said = failure(&output);
     assert!(
-        said.contains("--betas 0.00001") && said.contains("collapsed"),
+        said.contains("(beta 0.00001); give a larger --betas") && said.contains("collapsed"),
         "{said}"
     );
     let output = ubauc(directory.path(), &["tune", "x.csv", "--betas", "1e-5,1"]);
@@ -154,6 +154,23 @@ fn a_grid_that_collapses_throughout_says_so() {
         "{}",
         stderr(&output)
     );
+}
+
+#[test]
+fn errors_name_the_options_of_their_command() {
+    let directory = file(600, 120);
+    let train = |arguments: &[&str]| {
+        let output = ubauc(directory.path(), &[&["train", "x.csv"], arguments].concat());
+        failure(&output).to_string()
+    };
+    let said = train(&["--beta", "1e-5"]);
+    assert!(
+        said.contains("give a larger --beta or --softness 1"),
+        "{said}"
+    );
+    assert!(!said.contains("--betas"), "{said}");
+    let said = train(&["--folds", "500"]);
+    assert!(said.contains("use fewer folds (--folds)"), "{said}");
 }
 
 #[test]
@@ -306,4 +323,46 @@ fn time_that_is_up_is_no_failure() {
         "1",
     ];
     assert!(wrong_usage(&ubauc(directory.path(), &words)).contains("--time-limit"));
+}
+
+/// Whether the process handles Ctrl-C by now.
+#[cfg(target_os = "linux")]
+fn catches_interrupts(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = caught.map(|mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    mask.is_some_and(|mask| mask & 2 != 0)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_during_the_search_takes_the_best_so_far() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    let directory = tempfile::tempdir().unwrap();
+    let dir = directory.path();
+    let generate = "data generate --rows 60000 --dim 60 --output x.svm";
+    let words: Vec<&str> = generate.split(' ').collect();
+    success(&ubauc(dir, &words));
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ubauc"))
+        .current_dir(dir)
+        .args("train x.svm --on-interrupt best --model m.json".split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while !catches_interrupts(child.id()) {
+        assert!(started.elapsed() < Duration::from_secs(60), "no search");
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let kill = ["-INT", &child.id().to_string()].map(str::to_string);
+    assert!(Command::new("kill").args(kill).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("note: interrupted; the best of "), "{said}");
+    assert!(dir.join("m.json").exists());
 }

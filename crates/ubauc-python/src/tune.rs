@@ -75,6 +75,7 @@ pub(crate) fn as_parameters(setting: &Setting, gamma: f64) -> Value {
 pub(crate) fn found(tuned: &Tuned) -> Value {
     json!({
         "best": as_parameters(&tuned.best().setting, tuned.best().gamma),
+        "is_logistic": tuned.best().setting.is_logistic(),
         "tuned": {
             "points": tuned.points,
             "chosen": tuned.chosen,
@@ -174,7 +175,7 @@ pub(crate) struct RemoteRows {
     unavoidable: usize,
     /// Called with a fold: sends rounds to the rows without it, and has `close`.
     without: Py<PyAny>,
-    /// Called with a fold and weights: the AUC of its rows, and whether all their scores are equal.
+    /// Called with a fold and weights: the criterion of its rows, and whether all their scores are equal.
     judge: Py<PyAny>,
 }
 
@@ -264,7 +265,7 @@ impl Folds for RemoteFolds {
     }
 }
 
-/// The same search over rows on a cluster, without a comparison on rows held out. Python is called from as many threads
+/// The same search over rows on a cluster; who calls compares the choice on rows held out. Python is called from as many threads
 /// as `n_jobs` says, since rounds are mostly waiting.
 #[pyfunction]
 fn tune_rounds(
@@ -275,10 +276,6 @@ fn tune_rounds(
 ) -> PyResult<String> {
     let search: Search = of_json(search)?;
     let params = search.params()?;
-    if params.criterion != Criterion::Auc {
-        let shown = params.criterion.to_string();
-        return Err(unknown("criterion", &shown, "auc for rows on a cluster"));
-    }
     let folds = RemoteFolds {
         rows,
         folds: params.folds,
@@ -295,7 +292,35 @@ fn tune_rounds(
     to_json(&answered)
 }
 
+/// What a search maximises, of these scores.
+#[pyfunction]
+fn criterion(
+    name: &str,
+    scores: PyReadonlyArray1<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+) -> PyResult<f64> {
+    let criterion: Criterion = name.parse().map_err(Refused::from)?;
+    let found = criterion.of(scores.as_slice()?, positive.as_slice()?, None);
+    Ok(found.map_err(Refused::from)?)
+}
+
+/// The choice against logistic regression, by the scores of both on rows held out; and whether it is significantly worse.
+#[pyfunction]
+fn verdict(
+    ours: PyReadonlyArray1<'_, f64>,
+    logistic: PyReadonlyArray1<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+    is_logistic: bool,
+) -> PyResult<(String, bool)> {
+    let scores = [ours.as_slice()?, logistic.as_slice()?];
+    let found = Verdict::of(scores, positive.as_slice()?, None, is_logistic);
+    let found = found.map_err(Refused::from)?;
+    Ok((to_json(&found)?, found.is_worse()))
+}
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(criterion, module)?)?;
+    module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(tune, module)?)?;
     module.add_function(wrap_pyfunction!(folds, module)?)?;
     module.add_function(wrap_pyfunction!(tune_rounds, module)?)

@@ -27,7 +27,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Class};
 use ubauc::data::rows::{Dense, Row, Rows};
-use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit};
+use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit, path};
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::solver::ol_ubauc::passes::Run;
 use ubauc::solver::passes::Passing;
@@ -145,6 +145,31 @@ fn main() {
             };
             let (times, found) = timed(repeats, || {
                 fit(&data, &BatchInputs::default(), &params).unwrap()
+            });
+            assert_eq!(found.stop, Stop::Converged);
+            (times, input, found.objective)
+        }
+        ["hinge-start", file, classes, beta, gamma, softness, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let data = dataset(file, classes);
+            let params = BaUbaucParams {
+                beta: beta.parse().unwrap(),
+                gamma: gamma.parse().unwrap(),
+                intercept: false,
+                ..Default::default()
+            };
+            let soft = BaUbaucParams {
+                softness: softness.parse().unwrap(),
+                tolerance: 1e-2,
+                ..params
+            };
+            let (times, found) = timed(repeats, || {
+                let path = path::Path::new(&data, &BatchInputs::default(), params.weighting());
+                let mut path = path.unwrap().stop_by_estimate();
+                if soft.softness > 0.0 {
+                    path.fit(&soft).unwrap();
+                }
+                path.fit(&params).unwrap()
             });
             assert_eq!(found.stop, Stop::Converged);
             (times, input, found.objective)

@@ -183,15 +183,10 @@ class Pair:
         counted, tuned = self.cluster.of_pair(task).sum(axis=0), None
         if searches(estimator) and counted.min() >= ENOUGH:
             spec, tuned = _tune.tune(self, spec)
-        steps = given_to("ol-ubauc", estimator, task.seed)
-        # Weights of the classes come with the examples, from the totals of all partitions.
-        steps |= {name: spec[name] for name in ("beta", "gamma", "softness", "least_squares")}
-        steps["class_weight"] = "none"
-        counts = tuple(int(n) for n in counted)
+        steps = self._steps(spec)
 
         def minimum(task, verbose=False):
-            found = self._minimum(task, spec, steps, verbose)
-            return solution_of(found, spec, counts, task.seed)
+            return self.minimum(task, spec, steps, verbose)
 
         solution = minimum(task, estimator.verbose)
         solution.tuned = tuned
@@ -210,6 +205,19 @@ class Pair:
                 self.cluster, task, minimum, estimator.calibrate, self.spent
             )
         return solution
+
+    def minimum(self, task, spec, steps=None, verbose=False):
+        """The solution of a problem whose parameters are known."""
+        found = self._minimum(task, spec, steps or self._steps(spec), verbose)
+        counts = tuple(int(n) for n in self.cluster.of_pair(task).sum(axis=0))
+        return solution_of(found, spec, counts, task.seed)
+
+    def _steps(self, spec):
+        """The parameters of the online solver for the same problem."""
+        steps = given_to("ol-ubauc", self.estimator, self.task.seed)
+        names = ("beta", "gamma", "softness", "least_squares")
+        # Weights of the classes come with the examples, from the totals of all partitions.
+        return steps | {name: spec[name] for name in names} | {"class_weight": "none"}
 
     def names(self):
         """What the data calls the negative and the positive class."""

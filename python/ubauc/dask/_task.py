@@ -23,6 +23,8 @@ class Task:
     folds: int = FOLDS
     seed: int = 0
     dealt: tuple = ()
+    # The problem that holds rows out of this one altogether.
+    held_out: "Task | None" = None
 
     def labels(self, partition, number):
         """Which rows are positive, the weights of all or None, and which a fold leaves out."""
@@ -32,12 +34,16 @@ class Task:
             ones = np.ones(positive.size) if weights is None else weights
             of_negative, of_positive = self.class_weight or (1.0, 1.0)
             weights = ones * (negative * of_negative + positive * of_positive)
+        if self.held_out is not None:
+            held_out = self.held_out.labels(partition, number)[2]
+            weights = np.where(held_out, 0.0, 1.0 if weights is None else weights)
         left_out = np.zeros(positive.size, dtype=bool)
         if self.fold is not None:
             counted = True if weights is None else weights > 0
             for code, of_class in enumerate((negative, positive)):
                 rows = np.flatnonzero(of_class & counted)
-                order = np.random.default_rng([self.seed, number, code]).permutation(rows.size)
+                stream = [self.seed, number, code] + ([] if self.held_out is None else [3])
+                order = np.random.default_rng(stream).permutation(rows.size)
                 folds = (np.arange(rows.size) + self.dealt[number][code]) % self.folds
                 left_out[rows[order[folds == self.fold]]] = True
         return positive, weights, left_out
@@ -59,3 +65,13 @@ class Task:
         each partition."""
         dealt = tuple(map(tuple, (np.cumsum(counted, axis=0) - counted).tolist()))
         return [replace(self, fold=k, folds=folds, dealt=dealt) for k in range(folds)]
+
+    def hold_out(self, share, counted):
+        """The problem whose fold 0 is held out, the one of the other rows, and how many examples of
+        both classes that has in each partition; `share` is one over the number of folds."""
+        outer = self.without_each(round(1 / share), counted)[0]
+        before = np.array(outer.dealt)
+        # Multiples of the number of folds among those dealt here.
+        first = (before - 1) // outer.folds
+        left = counted - ((before + counted - 1) // outer.folds - first)
+        return outer, replace(self, held_out=outer), left

@@ -2,30 +2,44 @@
 
 The search is the library's, the same as for rows in memory (`ubauc::tune`); here is only how its
 folds are reached. They are stratified over all partitions. A fold is left out by weights of 0, so
-nothing is copied. Its AUC is exact (`_auc.py`), each row counting once. No rows are held out.
+nothing is copied. Its AUC is exact (`_auc.py`), each row counting once; for another criterion its
+scores are brought here. A fifth of the rows is held out first, `MOST` at most: the choice and
+logistic regression are fitted to the others and compared on these.
 """
+
+import json
 
 import numpy as np
 
 from .. import _core
 from .._problem import Solution, chosen, context, search_of
 from ._auc import _exact, _Rounds
+from ._calibrate import MOST
 from ._rounds import ROWS_AT_ONCE, Rounds
 from ._task import FOLDS
 
 # Fits that are under way at once, at most: they are mostly waiting.
 AT_ONCE = 10
+# The share held out for the comparison with logistic regression; 0 for none.
+HELD_OUT = 0.2
 
 
 def tune(pair, spec):
     """The parameters with what was found, and what was tried."""
     cluster, task, spent = pair.cluster, pair.task, pair.spent
-    counted = cluster.of_pair(task)
+    criterion = pair.estimator.criterion
+    counted, outer = cluster.of_pair(task), None
+    if HELD_OUT:
+        outer, task, counted = task.hold_out(min(HELD_OUT, MOST / counted.sum()), counted)
     folds = task.without_each(FOLDS, counted)
-    rows = cluster.sizes(task) | {
+    n_neg, n_pos = (int(n) for n in counted.sum(axis=0))
+    rows = {
+        "n_neg": n_neg,
+        "n_pos": n_pos,
+        "cols": cluster.cols,
         "unavoidable": unavoidable(cluster, task),
         "without": lambda fold: Rounds(cluster.partitions, folds[fold], spent),
-        "judge": lambda fold, weights: judged(cluster, folds[fold], weights),
+        "judge": lambda fold, weights: judged(cluster, folds[fold], weights, criterion),
     }
     spent.at_once = max(1, min(AT_ONCE, ROWS_AT_ONCE // max(1, cluster.rows)))
     try:
@@ -37,14 +51,50 @@ def tune(pair, spec):
         raise
     finally:
         spent.at_once = 1
-    return chosen(spec, found)
+    best, tuned = chosen(spec, found)
+    if tuned is not None and outer is not None:
+        is_logistic = json.loads(found)["is_logistic"]
+        compare(pair, outer, best, tuned, is_logistic)
+    return best, tuned
+
+
+def compare(pair, outer, best, tuned, is_logistic):
+    """Adds the verdict: the choice beside logistic regression on rows that neither has seen."""
+    names = ("beta", "gamma", "softness", "class_weight", "least_squares")
+    logistic = tuned["points"][tuned["logistic"]]
+    logistic = {name: logistic[name] for name in names}
+    ours = pair.minimum(outer, best)
+    theirs = ours
+    if logistic != {name: best[name] for name in names}:
+        theirs = pair.minimum(outer, best | logistic)
+    columns = held_out_scores(pair.cluster, outer, ours.weights, theirs.weights)
+    verdict, is_worse = _core.verdict(*columns, is_logistic)
+    tuned.update(verdict=json.loads(verdict), is_worse_than_logistic=is_worse)
+
+
+def held_out_scores(cluster, task, *models):
+    """Scores of the rows left out by each of some weights, and which of these are positive."""
+    pieces = cluster.partitions.each("held-out", scores_of, task=task, models=models)
+    return [np.concatenate(column) for column in zip(*pieces, strict=True)]
+
+
+def scores_of(partition, number, task, models):
+    positive, _, left_out = task.labels(partition, number)
+    scores = [partition.part.scores(model_of(weights))[left_out] for weights in models]
+    return *scores, positive[left_out]
+
+
+def model_of(weights):
+    # AUC does not depend on an intercept.
+    return Solution(weights=weights, offset=0.0, cut=0.0, scale="none").model()
 
 
 def unavoidable(cluster, task):
     """Rows that every model ties, for having the same features, as for rows in memory."""
 
     def merged(**arguments):
-        return _core.merged_kinds(partitions.each("kinds", kinds, task=task, **arguments))
+        parts = partitions.each("kinds", kinds, task=task, **arguments)
+        return _core.merged_kinds([(*map(aligned, part[:2]), part[2]) for part in parts])
 
     partitions = cluster.partitions
     found = merged()
@@ -58,13 +108,27 @@ def kinds(partition, number, task, hashes=None):
     """How many rows of a partition are equal to each other: of each kind, or of the large ones."""
     positive, weights = task.learned(partition, number)
     counted = np.ones_like(positive) if weights is None else weights > 0
+    hashes = None if hashes is None else aligned(hashes)
     return _core.kinds_of_part(partition.part, counted, task.cols, hashes)
 
 
-def judged(cluster, task, weights):
-    """AUC of the rows that a fold leaves out, by a model that has not seen them, and whether all
-    their scores are equal."""
+def aligned(numbers):
+    """As they were before they travelled."""
+    return np.require(numbers, np.uint64, ["C", "ALIGNED"])
+
+
+def judged(cluster, task, weights, criterion):
+    """The criterion of the rows that a fold leaves out, by a model that has not seen them, and
+    whether all their scores are equal."""
     partitions = cluster.partitions
+    if criterion != "auc":
+        if cluster.rows > MOST * FOLDS:
+            raise ValueError(
+                f"criterion = {criterion!r}: must be 'auc' for more than {MOST * FOLDS:,} rows on "
+                "a cluster, whose scores are not brought to one place"
+            )
+        scores, positive = held_out_scores(cluster, task, weights)
+        return _core.criterion(criterion, scores, positive), bool(np.ptp(scores) == 0)
     parts = partitions.keep("held-out", held_out_keys, task=task, weights=weights)
     found = _exact(_Rounds(cluster.client), parts, True)
     return found.auc, found.ties == found.n_pos * found.n_neg
@@ -73,7 +137,5 @@ def judged(cluster, task, weights):
 def held_out_keys(partition, number, task, weights):
     """Keys of the scores of rows left out, by class."""
     positive, _, left_out = task.labels(partition, number)
-    # AUC does not depend on an intercept.
-    model = Solution(weights=weights, offset=0.0, cut=0.0, scale="none").model()
-    scores = partition.part.scores(model)[left_out]
+    scores = partition.part.scores(model_of(weights))[left_out]
     return [False, True], _core.keys_by_class(scores, positive[left_out])

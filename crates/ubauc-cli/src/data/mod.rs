@@ -13,6 +13,7 @@ mod fetch;
 mod generate;
 mod list;
 mod show;
+mod split;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -32,8 +33,10 @@ pub(crate) struct DataArgs {
 
 #[derive(Debug, Subcommand)]
 enum DataCommand {
-    /// Look into a file: rows, features, classes
+    /// Look into a file: rows, columns, classes
     Show(show::ShowArgs),
+    /// Divide a file in two, to learn from and to judge by
+    Split(split::SplitArgs),
     /// List the paper's data sets and which of them are here
     List(list::ListArgs),
     /// Download data sets from the LIBSVM page, resuming where a download stopped
@@ -46,6 +49,7 @@ enum DataCommand {
 pub(crate) fn run(args: &DataArgs, seed: u64, output: Output) -> Result<()> {
     match &args.command {
         DataCommand::Show(args) => show::run(args, output),
+        DataCommand::Split(args) => split::run(args, seed, output),
         DataCommand::List(args) => list::run(args, output),
         DataCommand::Fetch(args) => fetch::run(args, output),
         DataCommand::Generate(args) => generate::run(args, seed, output),

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use ubauc::algorithm::Learner;
 use ubauc::checksum::xxh3;
-use ubauc::features::FeatureMap;
+use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::model::Model;
 use ubauc::model_file::{Certificate, SavedModel};
 
@@ -17,7 +17,11 @@ use crate::output::Output;
 use crate::scoring;
 
 /// Nothing in it depends on time, threads or how often the run was resumed.
-pub(super) fn saved_model(args: &LearnArgs, state: &State) -> Result<SavedModel> {
+pub(super) fn saved_model(
+    args: &LearnArgs,
+    table: Option<&(Model, ColumnMap)>,
+    state: &State,
+) -> Result<SavedModel> {
     let head = &state.head;
     let mut parameters = head.settings.clone();
     if let Some(eta0) = state.learner.eta0() {
@@ -44,12 +48,20 @@ pub(super) fn saved_model(args: &LearnArgs, state: &State) -> Result<SavedModel>
         ..Certificate::default()
     };
     let model = Model {
-        features: args.features(),
+        features: match table {
+            Some((_, map)) => FeatureMap::Columns(map.clone()),
+            None => args.features(),
+        },
+        reading: args.reading(table.map(|(model, _)| model), !head.names.is_empty()),
         weights: state.learner.weights()?,
         intercept: state.learner.intercept(),
         threshold: lambda,
         classes: args.class_names(head.negative.as_deref()),
-        names: head.names.clone(),
+        // A map knows its columns itself.
+        names: match table {
+            Some(_) => Vec::new(),
+            None => head.names.clone(),
+        },
         ..Model::default()
     };
     let algorithm = state.learner.algorithm().name();
@@ -81,6 +93,14 @@ impl InitialModel {
         })
     }
 
+    /// The model with its map, where it is of a table.
+    pub(super) fn table(&self) -> Option<(Model, ColumnMap)> {
+        match &self.model.features {
+            FeatureMap::Columns(map) => Some((self.model.clone(), map.clone())),
+            FeatureMap::Identity | FeatureMap::Hash { .. } => None,
+        }
+    }
+
     /// Starts the learner from it; the state knows the names of the features.
     pub(super) fn put_into(
         self,
@@ -89,7 +109,12 @@ impl InitialModel {
         output: Output,
     ) -> Result<()> {
         let (model, option) = (&self.model, &self.option);
-        if model.features != args.features() {
+        let is_of_table = scoring::is_of_table(model);
+        if is_of_table && args.features() != FeatureMap::Identity {
+            let what = "the model maps the columns of a table, and --hash-bits hashes them";
+            return Err(WrongUsage(format!("{option}: {what}")).into());
+        }
+        if !is_of_table && model.features != args.features() {
             let what = "the model hashes its features otherwise than --hash-bits says";
             return Err(WrongUsage(format!("{option}: {what}")).into());
         }
@@ -115,9 +140,8 @@ impl InitialModel {
                     );
                 }
             }
-            FeatureMap::Columns(_) => {
-                bail!("{option}: a model of a table cannot be continued by rows of numbers")
-            }
+            // The stream is mapped by it already.
+            FeatureMap::Columns(_) => {}
             FeatureMap::Identity => {
                 let by_number = !names.is_empty() && model.names.is_empty();
                 if by_number && found < known {
@@ -127,7 +151,10 @@ impl InitialModel {
                 }
             }
         }
-        let weights = scoring::aligned(model, names, &args.file)?;
+        let weights = match is_of_table {
+            true => model.weights.clone(),
+            false => scoring::aligned(model, names, &args.file)?,
+        };
         let lambda = model.threshold - model.intercept;
         // Only ol-ubauc has an initial model.
         if let Learner::OlUbauc(learner) = &mut state.learner {

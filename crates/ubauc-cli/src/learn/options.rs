@@ -10,10 +10,13 @@ use serde_json::{Value, json};
 use ubauc::algorithm::Spec;
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::features::FeatureMap;
+use ubauc::model::{Model, Reading};
+use ubauc::read::table::TableOptions;
 use ubauc::read::{StreamClasses, StreamOptions};
 
 use super::problem::ProblemArgs;
 use crate::args::WrongUsage;
+use crate::column_list::{ColumnList, all_names};
 use crate::input::{FormatArgs, Wanted, at_least_one};
 use crate::output::Output;
 use crate::scoring;
@@ -63,8 +66,8 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
     /// Columns to leave out (CSV), separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    ignore: Vec<String>,
+    #[arg(long, value_name = "COLUMN,…", value_parser = ColumnList::parse)]
+    ignore: Vec<ColumnList>,
     #[command(flatten)]
     pub(super) saving: SavingArgs,
     #[command(flatten)]
@@ -138,7 +141,7 @@ impl LearnArgs {
 
     pub(super) fn stream(&self) -> StreamOptions {
         let wanted = Wanted {
-            ignore: self.ignore.clone(),
+            ignore: all_names(&self.ignore),
             ..Wanted::default()
         };
         StreamOptions {
@@ -151,6 +154,25 @@ impl LearnArgs {
             weight: self.weight.clone(),
             features: self.features(),
         }
+    }
+
+    /// How a table is read that a model knows.
+    pub(super) fn table_options(&self, model: &Model) -> TableOptions<'static> {
+        TableOptions {
+            label: Some(self.format.label_of(model)),
+            ignore: all_names(&self.ignore),
+            ..self.format.table_options()
+        }
+    }
+
+    /// How the table was written, for the next model; nothing is known of svmlight.
+    pub(super) fn reading(&self, initial: Option<&Model>, is_table: bool) -> Reading {
+        let mut reading = initial.map_or_else(Reading::default, |model| model.reading.clone());
+        if is_table {
+            let known = self.format.typed_label().or(reading.label);
+            reading.label = known.or_else(|| Some(self.format.label()));
+        }
+        reading
     }
 
     /// What becomes of the columns.
@@ -185,7 +207,7 @@ impl LearnArgs {
             ("initial-model", json!(initial_model)),
             ("by-position", json!(self.by_position.then_some(true))),
             ("weight", json!(self.weight)),
-            ("ignore", json!(self.ignore)),
+            ("ignore", json!(all_names(&self.ignore))),
             ("positive", json!(self.classes.positive)),
             ("negative", json!(self.classes.negative)),
             ("label", json!(self.format.label())),

@@ -225,6 +225,7 @@ impl<R: Read> Blocks<R> {
             io::ErrorKind::UnexpectedEof => {
                 format!("{name} data is cut short after {lines} whole lines")
             }
+            _ if compression == Compression::Zip => format!("zip archive is refused: {source}"),
             io::ErrorKind::OutOfMemory => format!("{name} data asks for too much memory"),
             _ => format!("{name} data is damaged after {lines} whole lines: {source}"),
         };

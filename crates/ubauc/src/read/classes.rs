@@ -26,7 +26,7 @@ impl StreamClasses {
     }
 
     /// Positive, negative, or unlabelled; or what is wrong.
-    pub(super) fn side(&self, label: &[u8]) -> Result<Option<bool>, String> {
+    pub fn side(&self, label: &[u8]) -> Result<Option<bool>, String> {
         if StreamClasses::is_unlabelled(label) {
             return Ok(None);
         }

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use super::zip::Zip;
+
 /// Memory an archive may ask for, in KiB: `xz -9` needs 65 MiB, `zstd --long=27` 128 MiB.
 const MEMORY_LIMIT_KIB: u32 = 256 << 10;
 
@@ -12,6 +14,7 @@ pub(crate) enum Compression {
     Zstd,
     Bzip2,
     Xz,
+    Zip,
 }
 
 impl Compression {
@@ -24,6 +27,8 @@ impl Compression {
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Compression::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            // The header of a member, or of an archive without any.
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Compression::Zip),
             _ => None,
         }
     }
@@ -34,6 +39,7 @@ impl Compression {
             Compression::Zstd => "zstd",
             Compression::Bzip2 => "bzip2",
             Compression::Xz => "xz",
+            Compression::Zip => "zip",
         }
     }
 }
@@ -54,6 +60,7 @@ pub(crate) fn decompress<'a>(
             true,
             MEMORY_LIMIT_KIB,
         )),
+        Some(Compression::Zip) => Box::new(Zip::new(reader)),
     })
 }
 

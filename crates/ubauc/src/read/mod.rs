@@ -1,5 +1,5 @@
-//! Bytes to examples: svmlight, CSV and (feature `parquet`) Parquet; plain, gzip, zstd, bzip2 or
-//! xz, recognised by content; from a file or from standard input.
+//! Bytes to examples: svmlight, CSV and (feature `parquet`) Parquet; plain, gzip, zstd, bzip2, xz or
+//! zip, recognised by content; from a file or from standard input.
 //!
 //! A reader refuses bad input with its place and reads the rest of nothing: either the whole file
 //! is examples, or there is an error. Memory is bounded by the examples and a few blocks of text.
@@ -15,6 +15,7 @@ mod parquet;
 mod stream;
 mod svmlight;
 pub mod table;
+mod zip;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -35,6 +36,10 @@ pub use stream::{LabelledBatch, LabelledStream, Next, StreamOptions};
 
 /// A line may be this long unless the options say otherwise. A row of half a million features fits.
 pub const MAX_LINE: usize = 8 << 20;
+
+/// More features than this are refused unless the options say otherwise: an index of 2147483648 in
+/// a damaged file would ask for gigabytes.
+pub const MAX_FEATURES: usize = 100_000_000;
 
 /// The format of a table of examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +75,9 @@ pub struct ReadOptions<'a> {
     pub zero_based: bool,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
+    /// More svmlight features are refused where a whole file is read: every solver allocates by the
+    /// largest index. Batches and streams, which are scored or hashed, are not limited.
+    pub max_features: usize,
     /// How the text is written; UTF-8, or UTF-16 with a byte order mark, if `None`.
     pub encoding: Option<Encoding>,
     /// Progress callback, called now and then with the bytes read of the file, compressed bytes if it is compressed.
@@ -89,6 +97,7 @@ impl Default for ReadOptions<'_> {
             no_header: false,
             zero_based: false,
             max_line: MAX_LINE,
+            max_features: MAX_FEATURES,
             encoding: None,
             progress: None,
         }
@@ -235,7 +244,7 @@ fn format_of(path: &Path, head: &[u8], options: &ReadOptions<'_>) -> Format {
         return Format::Parquet;
     }
     let name = path.to_string_lossy().to_ascii_lowercase();
-    let name = [".gz", ".zst", ".bz2", ".xz"]
+    let name = [".gz", ".zst", ".bz2", ".xz", ".zip"]
         .iter()
         .find_map(|suffix| name.strip_suffix(suffix))
         .unwrap_or(&name);

@@ -29,7 +29,7 @@ use crate::data::rows::{Dense, Rows};
 use crate::{Error, Result};
 
 /// Records read at once of a column.
-const CHUNK: usize = 1 << 14;
+pub(super) const CHUNK: usize = 1 << 14;
 
 /// Decoding runs on a thread of this name. A damaged file can make the `parquet` crate panic; the
 /// panic ends that thread and [`read`](super::read) returns an error. The library leaves the
@@ -50,15 +50,17 @@ pub(super) fn read_file(
     path: &Path,
     options: &ReadOptions<'_>,
 ) -> Result<Examples> {
-    let decoded = on_own_thread(|| decode(file, want, path, options));
-    let decoded = decoded.map_err(|source| Error::Io {
+    guarded(path, || decode(file, want, path, options))?.examples(path)
+}
+
+/// Has a file decoded by a thread of its own, so that a panic is an error like others.
+pub(super) fn guarded<T: Send>(path: &Path, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let decoded = on_own_thread(work).map_err(|source| Error::Io {
         path: path.to_path_buf(),
         source,
     })?;
     let what = "damaged Parquet file: its lengths and offsets contradict each other";
-    decoded
-        .unwrap_or_else(|| Err(whole(path, what)))?
-        .examples(path)
+    decoded.unwrap_or_else(|| Err(whole(path, what)))
 }
 
 /// `None` if `work` panics; an error if there is no thread for it.
@@ -158,7 +160,7 @@ fn no_labels(
 }
 
 /// The reader of a column, whose pages are checked before they are decoded.
-fn column_reader(
+pub(super) fn column_reader(
     group: &dyn RowGroupReader,
     column: usize,
 ) -> std::result::Result<ColumnReader, ParquetError> {
@@ -215,19 +217,19 @@ impl Iterator for CheckedPages {
 
 /// A file that is asked only so often: page headers may be made to be read for ever, a byte at a time, and none
 /// of them needs more questions than the file has bytes.
-struct Patient {
+pub(super) struct Patient {
     file: File,
     left: Arc<AtomicU64>,
 }
 
 /// What [`Patient`] hands out.
-struct PatientRead {
+pub(super) struct PatientRead {
     inner: <File as ChunkReader>::T,
     left: Arc<AtomicU64>,
 }
 
 impl Patient {
-    fn new(file: File, bytes: u64) -> Patient {
+    pub(super) fn new(file: File, bytes: u64) -> Patient {
         let most = bytes.saturating_mul(4).saturating_add(1 << 20);
         Patient {
             file,
@@ -270,13 +272,13 @@ impl Read for PatientRead {
 }
 
 /// Where a row group stands, for messages: line and column are row and column of the table.
-struct Place<'a> {
-    path: &'a Path,
-    first_row: usize,
+pub(super) struct Place<'a> {
+    pub(super) path: &'a Path,
+    pub(super) first_row: usize,
 }
 
 impl Place<'_> {
-    fn wrong(&self, row: usize, column: usize, what: String) -> Error {
+    pub(super) fn wrong(&self, row: usize, column: usize, what: String) -> Error {
         let line = (self.first_row + row + 1) as u64;
         Wrong {
             line,
@@ -286,7 +288,7 @@ impl Place<'_> {
         .at(self.path)
     }
 
-    fn broken(&self, error: ParquetError) -> Error {
+    pub(super) fn broken(&self, error: ParquetError) -> Error {
         let what = match error {
             ParquetError::NYI(what) => what,
             error => format!("damaged Parquet file: {error}"),

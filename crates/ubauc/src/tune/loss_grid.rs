@@ -52,7 +52,7 @@ impl LossGrid {
                 true => self.gammas.clone(),
                 false => default.gammas,
             },
-            extend: default.extend && !given,
+            extend: !given,
             intercept: self.intercept,
             ..default
         }

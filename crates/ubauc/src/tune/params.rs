@@ -82,7 +82,7 @@ pub struct TuneParams {
     pub settings: Vec<Setting>,
     /// γ to try.
     pub gammas: Vec<f64>,
-    /// Try γ beyond these where the choice is at an end of them, and those half way to its neighbours.
+    /// Try γ beyond these where the choice is at an end of them, and in a race those half way to its neighbours.
     pub extend: bool,
     /// Leave out on later folds what is clearly behind on the first ones.
     pub race: bool,

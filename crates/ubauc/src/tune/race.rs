@@ -84,7 +84,10 @@ impl<F: Folds> Search<'_, F> {
         }
         if self.params.extend {
             self.extend(&mut entries)?;
-            self.refine(&mut entries)?;
+            // A grid stays a grid but for its ends.
+            if self.params.race {
+                self.refine(&mut entries)?;
+            }
         }
         let key = |entry: &Entry| (entry.setting, -entry.gamma);
         entries.sort_by(|a, b| {

@@ -24,6 +24,29 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// From the scores of both models on examples held out, in groups or not.
+    pub fn of(
+        [ours, logistic]: [&[f64]; 2],
+        positive: &[bool],
+        groups: Option<&[u32]>,
+        is_logistic: bool,
+    ) -> Result<Verdict> {
+        Ok(match groups {
+            None => Verdict {
+                ours: auc(ours, positive)?,
+                logistic: auc(logistic, positive)?,
+                test: compare(ours, logistic, positive)?,
+                is_logistic,
+            },
+            Some(groups) => Verdict {
+                ours: clustered_auc(ours, positive, groups)?,
+                logistic: clustered_auc(logistic, positive, groups)?,
+                test: clustered_compare(ours, logistic, positive, groups)?,
+                is_logistic,
+            },
+        })
+    }
+
     /// Whether logistic regression is better, and not by chance.
     pub fn is_worse(&self) -> bool {
         self.test.difference < 0.0 && self.test.p.is_some_and(|p| p < SIGNIFICANT)
@@ -53,18 +76,5 @@ pub(super) fn of_scores(
     is_logistic: bool,
 ) -> Result<Verdict> {
     let (positive, groups) = folds.held_out();
-    Ok(match groups {
-        None => Verdict {
-            ours: auc(ours, &positive)?,
-            logistic: auc(theirs, &positive)?,
-            test: compare(ours, theirs, &positive)?,
-            is_logistic,
-        },
-        Some(groups) => Verdict {
-            ours: clustered_auc(ours, &positive, &groups)?,
-            logistic: clustered_auc(theirs, &positive, &groups)?,
-            test: clustered_compare(ours, theirs, &positive, &groups)?,
-            is_logistic,
-        },
-    })
+    Verdict::of([ours, theirs], &positive, groups.as_deref(), is_logistic)
 }

@@ -174,113 +174,83 @@ fn a_million_levels_are_pooled() {
     assert_eq!((rows.row(3).get(0), rows.row(n - 1).get(1)), (1.0, 1.0));
 }
 
-#[test]
-fn maps_that_no_table_can_be_read_by_are_refused() {
-    let good = learn(vec![
+/// A number with a gap and a category of one level.
+fn good() -> ColumnMap {
+    let map = learn(vec![
         number("x", &[1.0, 3.0, f64::NAN]),
         category("c", &["a", "a", "a"]),
     ]);
-    good.check().unwrap();
-    let broken = |change: fn(&mut ColumnMap)| {
-        let mut map = good.clone();
-        change(&mut map);
-        assert!(
-            matches!(map.check(), Err(Error::Parameter { .. })),
-            "{map:?}"
-        );
-    };
-    broken(|map| map.columns[1].name = "x".to_string());
-    broken(|map| map.effects.swap(0, 1));
-    broken(|map| map.effects.push(map.effects[0].clone()));
-    broken(|map| {
+    map.check().unwrap();
+    map
+}
+
+fn is_refused(change: impl Fn(&mut ColumnMap)) {
+    let mut map = good();
+    change(&mut map);
+    let found = map.check();
+    assert!(matches!(found, Err(Error::Parameter { .. })), "{map:?}");
+}
+
+#[test]
+fn maps_that_no_table_can_be_read_by_are_refused() {
+    is_refused(|map| map.columns[1].name = "x".to_string());
+    is_refused(|map| map.effects.swap(0, 1));
+    is_refused(|map| map.effects.push(map.effects[0].clone()));
+    is_refused(|map| {
         let cells = Cells::Missing;
         map.effects.push(Effect::Cells { column: 2, cells });
     });
     for deviation in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let mut map = good.clone();
-        map.effects[0] = Effect::Linear {
-            column: 0,
-            mean: 0.0,
-            deviation,
-        };
-        assert!(map.check().is_err());
-    }
-    let cells = [
-        (
-            0,
-            Cells::Levels {
-                cell_of_level: vec![],
-                rare: None,
-                missing: None,
-            },
-        ),
-        (
-            1,
-            Cells::Levels {
-                cell_of_level: vec![],
-                rare: None,
-                missing: None,
-            },
-        ),
-        (
-            1,
-            Cells::Levels {
-                cell_of_level: vec![u32::MAX],
-                rare: None,
-                missing: None,
-            },
-        ),
-        (
-            1,
-            Cells::Bins {
-                cuts: vec![],
-                missing: None,
-            },
-        ),
-        (
-            0,
-            Cells::Bins {
-                cuts: vec![1.0, 1.0],
-                missing: None,
-            },
-        ),
-        (
-            0,
-            Cells::Bins {
-                cuts: vec![f64::NAN],
-                missing: None,
-            },
-        ),
-        (
-            0,
-            Cells::Bins {
-                cuts: vec![1.0],
-                missing: Some(9),
-            },
-        ),
-    ];
-    for (column, cells) in cells {
-        let mut map = good.clone();
-        map.effects.push(Effect::Cells {
-            column,
-            cells: cells.clone(),
+        is_refused(|map| {
+            map.effects[0] = Effect::Linear {
+                column: 0,
+                mean: 0.0,
+                deviation,
+            };
         });
-        assert!(map.check().is_err(), "{cells:?}");
-        map.effects.pop();
-        map.effects.push(Effect::Pair {
-            columns: [0, column],
-            cells: [Cells::Missing, cells],
-            pairs: PairCells::of_pairs(&[]),
-        });
-        assert!(map.check().is_err());
     }
     for kept in [vec![[0, 1]], vec![[1, 0]], vec![[0, 0], [0, 0]]] {
-        let mut map = good.clone();
-        map.effects.push(Effect::Pair {
-            columns: [0, 1],
-            cells: [Cells::Missing, Cells::Missing],
-            pairs: PairCells::of_pairs(&kept),
+        is_refused(|map| {
+            map.effects.push(Effect::Pair {
+                columns: [0, 1],
+                cells: [Cells::Missing, Cells::Missing],
+                pairs: PairCells::of_pairs(&kept),
+            });
         });
-        assert!(map.check().is_err());
+    }
+}
+
+#[test]
+fn cells_that_a_column_cannot_have_are_refused() {
+    let levels = |cell_of_level: &[u32]| Cells::Levels {
+        cell_of_level: cell_of_level.to_vec(),
+        rare: None,
+        missing: None,
+    };
+    let bins = |cuts: &[f64], missing| Cells::Bins {
+        cuts: cuts.to_vec(),
+        missing,
+    };
+    let cells = [
+        (0, levels(&[])),
+        (1, levels(&[])),
+        (1, levels(&[u32::MAX])),
+        (1, bins(&[], None)),
+        (0, bins(&[1.0, 1.0], None)),
+        (0, bins(&[f64::NAN], None)),
+        (0, bins(&[1.0], Some(9))),
+    ];
+    for (column, cells) in cells {
+        is_refused(|map| {
+            let cells = cells.clone();
+            map.effects.push(Effect::Cells { column, cells });
+        });
+        is_refused(|map| {
+            map.effects.push(Effect::Pair {
+                columns: [0, column],
+                cells: [Cells::Missing, cells.clone()],
+                pairs: PairCells::of_pairs(&[]),
+            });
+        });
     }
 }

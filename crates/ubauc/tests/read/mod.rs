@@ -1,10 +1,15 @@
 //! Readers against a naive parser, whole and in blocks, plain and compressed.
 
+mod batches;
 mod csv;
+mod odd_tables;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_tables;
 mod real;
 mod svmlight;
+mod table_properties;
 mod tables;
 
 use std::io::Write;

@@ -207,12 +207,36 @@ fn zero_based_indices_are_read_when_asked_for() {
 #[test]
 fn indices_of_any_length_up_to_the_limit_are_read() {
     let text = b"1 0000000000000000002:1 12345678:2 123456789:3 2147483648:4\n-1 1:1\n";
-    let examples = from_bytes(text, &ReadOptions::default()).unwrap();
+    let options = ReadOptions {
+        max_features: 1 << 31,
+        ..Default::default()
+    };
+    let examples = from_bytes(text, &options).unwrap();
     assert_eq!(examples.rows.cols(), 1 << 31);
     let row = examples.rows.row(0);
     let values = [1, 12_345_677, 123_456_788, 2_147_483_647].map(|j| row.get(j));
     assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
-    assert!(from_bytes(b"1 2147483649:1\n-1\n", &ReadOptions::default()).is_err());
+    assert!(from_bytes(b"1 2147483649:1\n-1\n", &options).is_err());
+    // Short indices are looked at in another way than long ones.
+    for (most, zero_based, good) in [
+        (100, false, 100),
+        (100, true, 99),
+        (123_456_789, false, 123_456_789),
+    ] {
+        let options = ReadOptions {
+            max_features: most,
+            zero_based,
+            ..Default::default()
+        };
+        let with = |index: usize| format!("1 {index}:1\n-1 {good}:1 # a comment\n");
+        let examples = from_bytes(with(good).as_bytes(), &options).unwrap();
+        assert_eq!(examples.rows.cols(), most);
+        assert_eq!(
+            place(from_bytes(with(good + 1).as_bytes(), &options)),
+            (1, 3)
+        );
+    }
+    assert_eq!(place(from_bytes(text, &ReadOptions::default())), (1, 36));
 }
 
 #[test]

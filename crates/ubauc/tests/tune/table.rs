@@ -130,7 +130,8 @@ fn the_number_of_threads_does_not_change_the_search() {
             tune_table(&table, &labels, &inputs, &params, &ColumnMap::learn).unwrap()
         })
     };
-    assert_eq!(with(1), with(3));
+    // As text, in which an unknown standard error equals another.
+    assert_eq!(format!("{:?}", with(1)), format!("{:?}", with(3)));
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn a_model_of_a_table_scores_it_as_its_rows_were_scored() {
         let inputs = FitInputs::default();
         let found = fit_table(&table, &labels, &inputs, &spec, &ColumnMap::learn).unwrap();
         assert_eq!(
-            found.outcome.weights,
+            found.outcome.model.weights,
             fit(&found.data, &inputs, &spec).unwrap().weights
         );
         let model = found.model();

@@ -298,6 +298,7 @@ pub(super) fn each_block<T: Send, E: From<Error>>(
     mut take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let path = blocks.path().to_path_buf();
+    let options = &unlimited(options);
     loop {
         let batch = blocks.next_blocks(2 * rayon::current_num_threads(), |_| false)?;
         if batch.is_empty() {
@@ -332,6 +333,14 @@ pub(super) struct OneBlock {
     pub(super) qid: bool,
 }
 
+/// A block alone takes no memory by its largest index.
+fn unlimited<'a>(options: &ReadOptions<'a>) -> ReadOptions<'a> {
+    ReadOptions {
+        max_features: usize::MAX,
+        ..options.clone()
+    }
+}
+
 /// Parses a block whose labels are as a stream has them: of known classes, or `?`.
 pub(super) fn labelled_block(
     block: Block,
@@ -344,7 +353,7 @@ pub(super) fn labelled_block(
         Ok(Some(_)) => must_be_number(label),
         Err(what) => must_be_number(label).and(Err(what)),
     };
-    let (arrays, _, filled) = parse_block(block, path, options, &judge)?;
+    let (arrays, _, filled) = parse_block(block, path, &unlimited(options), &judge)?;
     let (codes, rows) = arrays.into_one(filled.cols);
     Ok(OneBlock {
         rows,

@@ -7,8 +7,23 @@ use crate::data::labels::{self, Dictionary};
 /// More came than was counted: somebody writes to the file.
 const CHANGED: &str = "the file changed while it was read";
 
-/// The largest index a file may use; columns are stored in 32 bits.
-const MAX_INDEX: u64 = 1 << 31;
+/// The indices that a file may use.
+#[derive(Clone, Copy)]
+struct Indices {
+    /// 1, or 0 where a program counts from there.
+    first: u64,
+    last: u64,
+}
+
+impl Indices {
+    fn of(options: &ReadOptions<'_>) -> Indices {
+        let first = u64::from(!options.zero_based);
+        // Columns are stored in 32 bits.
+        let most = options.max_features.clamp(1, 1 << 31) as u64;
+        let last = most - 1 + first;
+        Indices { first, last }
+    }
+}
 
 /// Where the rows of one block go. Room for at least as many as the block holds.
 pub(super) struct Slots<'a> {
@@ -46,7 +61,7 @@ pub(super) fn parse(
     mut slots: Slots<'_>,
 ) -> Result<Filled, Wrong> {
     debug_assert!(text.is_empty() || text.ends_with(b"\n"));
-    let first_index = u64::from(!options.zero_based);
+    let indices = Indices::of(options);
     let mut filled = Filled::default();
     let (mut at, mut line) = (0, first_line);
     while at < text.len() {
@@ -55,12 +70,10 @@ pub(super) fn parse(
             at += 1;
         }
         if !ends_row(text[at]) {
-            at = row(text, at, first_index, judge, &mut slots, &mut filled).map_err(
-                |(at, what)| {
-                    let column = (at - line_start + 1) as u64;
-                    Wrong { line, column, what }
-                },
-            )?;
+            at = row(text, at, indices, judge, &mut slots, &mut filled).map_err(|(at, what)| {
+                let column = (at - line_start + 1) as u64;
+                Wrong { line, column, what }
+            })?;
         }
         // A comment may follow.
         at += memchr::memchr(b'\n', &text[at..]).map_or(text.len() - at, |end| end + 1);
@@ -77,7 +90,7 @@ pub(super) fn parse(
 fn row(
     text: &[u8],
     mut at: usize,
-    first_index: u64,
+    indices: Indices,
     judge: Judge<'_>,
     slots: &mut Slots<'_>,
     filled: &mut Filled,
@@ -91,11 +104,11 @@ fn row(
     };
     at += label.len();
     let mut entries = filled.entries;
-    let mut next_index = first_index;
+    let mut next_index = indices.first;
     loop {
         // Nearly all entries begin with a few digits and a colon; the rest is looked at slowly.
         let (index, colon) = match short_index(text, at) {
-            Some(found) if found.0 >= next_index => found,
+            Some(found) if found.0 >= next_index && found.0 <= indices.last => found,
             _ => {
                 while is_blank(text[at]) {
                     at += 1;
@@ -110,7 +123,7 @@ fn row(
                     continue;
                 }
                 let (index, digits) =
-                    index_of(token, next_index, first_index).map_err(|what| (at, what))?;
+                    index_of(token, next_index, indices).map_err(|what| (at, what))?;
                 (index, at + digits)
             }
         };
@@ -121,7 +134,7 @@ fn row(
             .get_mut(entries)
             .zip(slots.values.get_mut(entries));
         let (i, v) = place.ok_or_else(|| (at, CHANGED.to_string()))?;
-        *i = (index - first_index) as u32;
+        *i = (index - indices.first) as u32;
         *v = value;
         entries += 1;
         next_index = index + 1;
@@ -134,7 +147,7 @@ fn row(
     (*c, *e) = (code, entries);
     filled.rows += 1;
     filled.entries = entries;
-    filled.cols = filled.cols.max((next_index - first_index) as usize);
+    filled.cols = filled.cols.max((next_index - indices.first) as usize);
     Ok(at)
 }
 
@@ -262,7 +275,8 @@ fn is_qid(token: &[u8]) -> bool {
 }
 
 /// The index that a token `index:value` begins with and its number of digits, or what is wrong.
-fn index_of(token: &[u8], next_index: u64, first_index: u64) -> Result<(u64, usize), String> {
+fn index_of(token: &[u8], next_index: u64, indices: Indices) -> Result<(u64, usize), String> {
+    let Indices { first, last } = indices;
     let Some(colon) = memchr::memchr(b':', token) else {
         return Err(format!("expected index:value, got {}", shown(token)));
     };
@@ -270,7 +284,7 @@ fn index_of(token: &[u8], next_index: u64, first_index: u64) -> Result<(u64, usi
     let all_digits = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
     if text.strip_prefix(b"-").is_some_and(all_digits) {
         return Err(format!(
-            "index {} is negative; indices start at {first_index}",
+            "index {} is negative; indices start at {first}",
             shown(text)
         ));
     }
@@ -281,8 +295,8 @@ fn index_of(token: &[u8], next_index: u64, first_index: u64) -> Result<(u64, usi
         .ok()
         .and_then(|t| t.parse::<u64>().ok());
     match index {
-        Some(index) if index <= MAX_INDEX => {
-            if index < first_index {
+        Some(index) if index <= last => {
+            if index < first {
                 Err("index 0; indices start at 1 (option zero-based if they start at 0)".into())
             } else if index >= next_index {
                 Ok((index, colon))
@@ -293,6 +307,9 @@ fn index_of(token: &[u8], next_index: u64, first_index: u64) -> Result<(u64, usi
                 Err(format!("index {index} after {last}; indices must increase"))
             }
         }
-        _ => Err(format!("index {} is above {MAX_INDEX}", shown(text))),
+        _ => Err(format!(
+            "index {} is above {last}, the most that is allowed (max-features)",
+            shown(text)
+        )),
     }
 }

@@ -162,6 +162,7 @@ pub fn table_batches_from<T: Send, E: From<Error>>(
         delimiter: header.delimiter,
         missing: &missing,
         names: &header.names,
+        max_line: options.read.max_line,
     };
     let wants = places.wants(header.names.len(), header.delimiter, options);
     let notices: Arc<[String]> = [header.notices.clone(), places.notices.clone()]
@@ -258,7 +259,12 @@ impl Places {
         })
     }
 
-    fn wants(&self, width: usize, delimiter: u8, options: &TableBatches<'_>) -> Vec<Want> {
+    pub(super) fn wants(
+        &self,
+        width: usize,
+        delimiter: u8,
+        options: &TableBatches<'_>,
+    ) -> Vec<Want> {
         let mut wants = vec![Want::Skip; width];
         for (column, &at) in options.columns.iter().zip(&self.columns) {
             wants[at] = match column.kind {
@@ -284,7 +290,7 @@ impl Places {
         wants
     }
 
-    fn batch(
+    pub(super) fn batch(
         &self,
         parsed: Parsed,
         options: &TableBatches<'_>,

@@ -15,7 +15,7 @@ use super::super::{
     svmlight, text_blocks, too_many_classes, whole,
 };
 use super::blocks::RecordBlocks;
-use super::header::{self, Header};
+use super::header;
 use super::join::{self, Decided, Seen};
 use super::levels::Levels;
 use super::missing::Missing;
@@ -23,7 +23,8 @@ use super::number::Decimal;
 use super::piece::{OnText, Piece, State, Want};
 use super::record::{Layout, OnError, Parsed, parse_block};
 use super::report::{ColumnReport, odd_among_numbers};
-use super::{ColumnChoice, Data, Format, TableExamples, TableOptions};
+use super::roles::Roles;
+use super::{Data, Format, TableExamples, TableOptions};
 use crate::data::labels::{self, Dictionary, Labels, MAX_CLASSES};
 use crate::data::table::{Column, Table, Values};
 use crate::{Error, Result};
@@ -83,7 +84,7 @@ pub fn read_table_from(
     }
 }
 
-fn read_data_from(
+pub(super) fn read_data_from(
     mut reader: impl Read + Send,
     name: &Path,
     options: &TableOptions<'_>,
@@ -108,13 +109,14 @@ fn read_csv(
     options: &TableOptions<'_>,
 ) -> Result<TableExamples> {
     let (header, records, first) = header::open(blocks, path, options)?;
-    let roles = Roles::find(&header, path, options)?;
+    let roles = Roles::find(&header.names, header.delimiter, path, options)?;
     let missing = Missing::new(options.missing.as_deref());
     let source = Source {
         layout: Layout {
             delimiter: header.delimiter,
             missing: &missing,
             names: &header.names,
+            max_line: options.max_line,
         },
         path,
     };
@@ -162,7 +164,7 @@ fn read_csv(
 }
 
 /// A column of the table.
-struct Finished {
+pub(super) struct Finished {
     /// In the file.
     place: usize,
     column: Column,
@@ -180,69 +182,6 @@ fn transpose(parsed: Vec<Parsed>) -> Vec<Vec<Piece>> {
         }
     }
     columns
-}
-
-/// What the options make of the columns.
-struct Roles {
-    wants: Vec<Want>,
-    label: Option<usize>,
-    /// Columns that must be numbers.
-    numeric: Vec<bool>,
-    decimal: Decimal,
-}
-
-impl Roles {
-    fn find(header: &Header, path: &Path, options: &TableOptions<'_>) -> Result<Roles> {
-        let names = &header.names;
-        let place = |wanted: &String, what: &str| {
-            let found = names.iter().position(|name| name == wanted);
-            found.ok_or_else(|| super::no_column(wanted, what, names, options.no_header, path))
-        };
-        let decimal = match (options.decimal_comma, header.delimiter) {
-            (Some(true), _) => Decimal::Comma,
-            (Some(false), _) | (None, b',') => Decimal::Point,
-            (None, _) => Decimal::Open,
-        };
-        let mut wants = vec![Want::Guess(decimal); names.len()];
-        let mut numeric = vec![false; names.len()];
-        match &options.categorical {
-            ColumnChoice::All => wants.fill(Want::Category),
-            ColumnChoice::Names(chosen) => {
-                for name in chosen {
-                    wants[place(name, "categorical")?] = Want::Category;
-                }
-            }
-        }
-        for name in &options.numeric {
-            let at = place(name, "numeric")?;
-            if wants[at] == Want::Category && options.categorical != ColumnChoice::All {
-                let what = format!("column '{name}' is named as numeric and as categorical");
-                return Err(whole(path, what));
-            }
-            numeric[at] = true;
-            wants[at] = Want::Guess(decimal);
-        }
-        for name in &options.ignore {
-            wants[place(name, "ignored")?] = Want::Skip;
-        }
-        let label = options.label.as_ref().map(|name| place(name, "label"));
-        let label = label.transpose()?;
-        if let Some(at) = label {
-            wants[at] = Want::Label;
-        }
-        if wants
-            .iter()
-            .all(|want| matches!(want, Want::Skip | Want::Label))
-        {
-            return Err(whole(path, "no columns besides the label"));
-        }
-        Ok(Roles {
-            wants,
-            label,
-            numeric,
-            decimal,
-        })
-    }
 }
 
 /// What every step needs to know.

@@ -64,6 +64,32 @@ pub(super) fn open<R: Read>(
     Ok((header, records, first))
 }
 
+/// The separator, and where the first record behind the header begins.
+pub(super) fn head_of(
+    block: &Block,
+    path: &Path,
+    options: &TableOptions<'_>,
+) -> Result<(u8, usize)> {
+    let declared = declared_delimiter(&block.text);
+    let start = declared.map_or(0, |(_, end)| end);
+    let delimiter = options
+        .delimiter
+        .or(declared.map(|(delimiter, _)| delimiter))
+        .unwrap_or_else(|| guess_delimiter(&block.text));
+    if options.no_header {
+        return Ok((delimiter, start));
+    }
+    let behind = Block {
+        text: block.text[start..].to_vec(),
+        first_line: block.first_line,
+    };
+    let found = first_record(&behind, delimiter).map_err(|wrong| wrong.at(path))?;
+    match found {
+        Some((_, end, _)) => Ok((delimiter, start + end)),
+        None => Err(whole(path, "no rows in the file")),
+    }
+}
+
 fn cut(block: &mut Block, end: usize) {
     block.first_line += count(&block.text[..end], b'\n') as u64;
     block.text.drain(..end);

@@ -21,24 +21,30 @@ mod join;
 mod levels;
 mod missing;
 mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod piece;
+mod raw;
 mod record;
 mod report;
+mod roles;
 mod time;
 
-use std::fs::File;
 use std::path::Path;
 
 use super::{Format, MAX_LINE, ReadOptions, shown, shown_up_to, whole};
+use crate::Error;
+#[cfg(not(feature = "parquet"))]
+use crate::Result;
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Labels};
 use crate::data::table::Table;
-use crate::{Error, Result};
 pub use batches::{
     GivenColumn, GivenKind, Skipped, TableBatch, TableBatches, table_batches, table_batches_from,
 };
 pub use csv::{read_data, read_table, read_table_from};
 pub use missing::MISSING_TOKENS;
+pub use raw::RawRecords;
 pub use record::OnError;
 pub use report::{ColumnKind, ColumnReport};
 pub use time::DateOrder;
@@ -169,16 +175,28 @@ fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: 
     )
 }
 
-fn read_parquet(_: File, path: &Path, _: &TableOptions<'_>) -> Result<TableExamples> {
-    Err(whole(path, "tables are not read from Parquet yet"))
+#[cfg(feature = "parquet")]
+use parquet::{batches as parquet_batches, read_file as read_parquet};
+
+/// What a build without the feature says of a Parquet file.
+#[cfg(not(feature = "parquet"))]
+fn no_parquet(path: &Path) -> Error {
+    let what = "is a Parquet file; this build has no Parquet reader (feature `parquet`)";
+    whole(path, what)
 }
 
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(_: std::fs::File, path: &Path, _: &TableOptions<'_>) -> Result<TableExamples> {
+    Err(no_parquet(path))
+}
+
+#[cfg(not(feature = "parquet"))]
 fn parquet_batches<T: Send, E: From<Error>>(
-    _: File,
+    _: std::fs::File,
     path: &Path,
     _: &TableBatches<'_>,
     _: impl Fn(TableBatch) -> T + Sync,
     _: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    Err(whole(path, "tables are not read from Parquet yet").into())
+    Err(no_parquet(path).into())
 }

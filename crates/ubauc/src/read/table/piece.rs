@@ -154,6 +154,47 @@ impl Piece {
         Ok(())
     }
 
+    /// Are its values kept as texts?
+    #[cfg(feature = "parquet")]
+    pub(super) fn wants_text(&self) -> bool {
+        matches!(self.want, Want::Category | Want::Label)
+    }
+
+    #[cfg(feature = "parquet")]
+    pub(super) fn is_label(&self) -> bool {
+        self.want == Want::Label
+    }
+
+    /// A gap that needs no text.
+    #[cfg(feature = "parquet")]
+    pub(super) fn push_null(&mut self) -> Result<(), Refused> {
+        if self.want == Want::Label {
+            return Err(Refused::NoLabel);
+        }
+        self.push_missing();
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// A number or a time in a column of such; NaN is a gap.
+    #[cfg(feature = "parquet")]
+    pub(super) fn push_value(&mut self, value: f64) -> Result<(), Refused> {
+        if value.is_infinite() {
+            let on_text = match self.want {
+                Want::Number(_, on_text) | Want::Time(_, on_text) => on_text,
+                _ => OnText::Refuse,
+            };
+            Self::or_missing(Err(Refused::Infinite), on_text, &mut self.unreadable)?;
+        }
+        if let State::Numbers(Numbers { values, .. }) | State::Times(Times { values, .. }) =
+            &mut self.state
+        {
+            values.push(if value.is_finite() { value } else { f64::NAN });
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
     fn push_missing(&mut self) {
         match &mut self.state {
             State::Numbers(Numbers { values, .. }) | State::Times(Times { values, .. }) => {

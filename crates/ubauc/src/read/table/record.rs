@@ -4,9 +4,10 @@
 //! around a value are no part of it, inside quotes or out. Lines without anything are passed over.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::super::Wrong;
-use super::super::blocks::{Block, count};
+use super::super::blocks::{Block, count, too_long};
 use super::super::{shown, shown_up_to};
 use super::missing::Missing;
 use super::piece::{Piece, Refused, Want};
@@ -16,6 +17,8 @@ pub(super) struct Layout<'a> {
     pub(super) delimiter: u8,
     pub(super) missing: &'a Missing,
     pub(super) names: &'a [String],
+    /// Longer records are refused, in bytes.
+    pub(super) max_line: usize,
 }
 
 /// What is done about a line that is wrong.
@@ -63,15 +66,21 @@ pub(super) fn parse_block(
     let mut cursor = Cursor::new(block, layout.delimiter);
     while cursor.skip_empty_lines() {
         let (start, line) = (cursor.at, cursor.line);
-        let Err((field, what)) = record(&mut cursor, wants, layout, &mut parsed.pieces) else {
-            parsed.rows += 1;
-            continue;
+        let read = record(&mut cursor, wants, layout, &mut parsed.pieces);
+        let wrong = match read {
+            Ok(()) if cursor.at - start <= layout.max_line.saturating_add(2) => {
+                parsed.rows += 1;
+                continue;
+            }
+            Ok(()) => too_long(line, layout.max_line),
+            Err((field, what)) => {
+                let column = field as u64 + 1;
+                Wrong { line, column, what }
+            }
         };
         for piece in &mut parsed.pieces {
             piece.truncate(parsed.rows);
         }
-        let column = field as u64 + 1;
-        let wrong = Wrong { line, column, what };
         if on_error == OnError::Stop {
             parsed.stopped = Some(wrong);
             break;
@@ -117,7 +126,7 @@ fn record(
     }
 }
 
-fn describe(why: Refused, field: &[u8], name: &str) -> String {
+pub(super) fn describe(why: Refused, field: &[u8], name: &str) -> String {
     let (value, name) = (shown(field), shown_up_to(usize::MAX, name.as_bytes()));
     let otherwise =
         format!("name it with --missing if it stands for none, or --categorical {name}");
@@ -151,6 +160,19 @@ pub(super) fn first_record(
             return Ok(Some((names, cursor.at, cursor.line)));
         }
     }
+}
+
+/// Where the records of a text are, from a byte on.
+pub(super) fn record_ends(block: &Block, from: usize, delimiter: u8) -> Vec<Range<usize>> {
+    let mut cursor = Cursor::new(block, delimiter);
+    cursor.at = from;
+    let mut records = Vec::new();
+    while cursor.skip_empty_lines() {
+        let start = cursor.at;
+        cursor.skip_record();
+        records.push(start..cursor.at);
+    }
+    records
 }
 
 /// A place in a block.

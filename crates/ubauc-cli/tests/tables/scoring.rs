@@ -1,0 +1,218 @@
+//! Models of tables on other files.
+
+use super::{customers, predicted, reordered, trained};
+use crate::process::{failure, json, stderr, success, ubauc, wrong_usage};
+
+#[test]
+fn scores_are_the_same_bits_in_any_order_of_columns_and_in_any_pieces() {
+    let directory = trained();
+    let dir = directory.path();
+    let whole = predicted(dir, &["x.csv"]);
+    assert_eq!(whole.lines().count(), 301);
+    let text = customers(300);
+    std::fs::write(dir.join("o.csv"), reordered(&text, &[3, 5, 1, 2, 0])).unwrap();
+    assert_eq!(predicted(dir, &["o.csv"]), whole);
+    std::fs::write(
+        dir.join("s.csv"),
+        reordered(&text, &[3, 1, 2, 0]).replace(',', ";"),
+    )
+    .unwrap();
+    assert_eq!(predicted(dir, &["s.csv", "--threads", "1"]), whole);
+    // Line by line.
+    let mut lines = text.lines();
+    let head = lines.next().unwrap();
+    for (line, expected) in lines.zip(whole.lines().skip(1)).step_by(37) {
+        std::fs::write(dir.join("one.csv"), format!("{head}\n{line}\n")).unwrap();
+        assert_eq!(predicted(dir, &["one.csv"]), format!("score\n{expected}\n"));
+    }
+}
+
+#[test]
+fn the_label_column_is_remembered() {
+    let directory = trained();
+    let dir = directory.path();
+    let found = json(&ubauc(
+        dir,
+        &["evaluate", "--model", "m.json", "x.csv", "--json"],
+    ));
+    assert!(found["auc"].as_f64().unwrap() > 0.7);
+    let renamed = customers(300).replacen("churn", "gone", 1);
+    std::fs::write(dir.join("r.csv"), renamed).unwrap();
+    let lacking = ubauc(dir, &["evaluate", "--model", "m.json", "r.csv"]);
+    assert!(
+        failure(&lacking).contains("no label column 'churn'"),
+        "{}",
+        stderr(&lacking)
+    );
+    let words = [
+        "evaluate", "--model", "m.json", "r.csv", "--label", "gone", "--json",
+    ];
+    assert_eq!(json(&ubauc(dir, &words))["auc"], found["auc"]);
+    // Of numbers as well.
+    std::fs::write(dir.join("n.csv"), "y,a\n1,2\n0,1\n1,3\n0,2\n0,0\n").unwrap();
+    let words = [
+        "train", "n.csv", "--label", "y", "--beta", "1", "--gamma", "0.1", "--model", "n.json",
+    ];
+    success(&ubauc(dir, &words));
+    success(&ubauc(dir, &["evaluate", "--model", "n.json", "n.csv"]));
+}
+
+#[test]
+fn other_columns_are_noted_and_a_missing_one_is_named() {
+    let directory = trained();
+    let dir = directory.path();
+    let output = ubauc(dir, &["predict", "--model", "m.json", "x.csv"]);
+    assert!(
+        stderr(&output).contains("columns not used: 'household'"),
+        "{}",
+        stderr(&output)
+    );
+    let output = ubauc(
+        dir,
+        &[
+            "predict",
+            "--model",
+            "m.json",
+            "x.csv",
+            "--ignore",
+            "household",
+        ],
+    );
+    assert_eq!(stderr(&output), "");
+    std::fs::write(dir.join("l.csv"), reordered(&customers(9), &[0, 2, 3])).unwrap();
+    let lacking = ubauc(dir, &["predict", "--model", "m.json", "l.csv"]);
+    assert!(
+        failure(&lacking).contains("no feature column 'city'"),
+        "{}",
+        stderr(&lacking)
+    );
+    let needed = ubauc(
+        dir,
+        &["predict", "--model", "m.json", "x.csv", "--ignore", "city"],
+    );
+    assert!(wrong_usage(&needed).contains("needs this column"));
+    let by_position = ubauc(
+        dir,
+        &["predict", "--model", "m.json", "x.csv", "--by-position"],
+    );
+    assert!(wrong_usage(&by_position).contains("by name"));
+    let zero = ubauc(
+        dir,
+        &["predict", "--model", "m.json", "l.csv", "--missing-zero"],
+    );
+    assert!(wrong_usage(&zero).contains("--missing-zero"));
+}
+
+#[test]
+fn an_unseen_level_is_rare_and_a_text_in_a_number_is_missing() {
+    let directory = trained();
+    let dir = directory.path();
+    let score = |line: &str| {
+        std::fs::write(dir.join("one.csv"), format!("age,city,since,vip\n{line}\n")).unwrap();
+        predicted(dir, &["one.csv"])
+    };
+    let rare = score("30,Rome,2024-05-05,yes");
+    assert_eq!(score("30,Atlantis,2024-05-05,yes"), rare);
+    assert_ne!(score("30,Bern,2024-05-05,yes"), rare);
+    assert_ne!(score("30,,2024-05-05,yes"), rare);
+    let missing = score(",Bern,2024-05-05,yes");
+    assert_eq!(score("thirty,Bern,2024-05-05,yes"), missing);
+    assert_eq!(score("?,Bern,2024-05-05,yes"), missing);
+    let text =
+        "age,city,since,vip\nold,Bern,2024-05-05,yes\nyoung,Bern,soon,yes\n30,Bern,2024-05-05,no\n";
+    std::fs::write(dir.join("two.csv"), text).unwrap();
+    let output = ubauc(dir, &["predict", "--model", "m.json", "two.csv"]);
+    assert_eq!(success(&output).lines().count(), 4);
+    let said = stderr(&output);
+    assert!(
+        said.contains("column 'age': 2 values are no number and count as missing"),
+        "{said}"
+    );
+    assert!(
+        said.contains("column 'since': 1 value is no date"),
+        "{said}"
+    );
+}
+
+#[test]
+fn wrong_lines_stop_or_are_skipped() {
+    let directory = trained();
+    let dir = directory.path();
+    let text = "age,city,since,vip\n30,Bern,2024-05-05,yes\n30,Bern\n40,Zug,2024-05-05,no\n";
+    std::fs::write(dir.join("w.csv"), text).unwrap();
+    let stopped = ubauc(dir, &["predict", "--model", "m.json", "w.csv"]);
+    assert_eq!(stopped.status.code(), Some(1));
+    // What came before the line is not lost.
+    assert_eq!(String::from_utf8_lossy(&stopped.stdout).lines().count(), 2);
+    assert!(stderr(&stopped).contains("w.csv:3"), "{}", stderr(&stopped));
+    let skipped = ubauc(
+        dir,
+        &[
+            "predict",
+            "--model",
+            "m.json",
+            "w.csv",
+            "--on-error",
+            "skip",
+        ],
+    );
+    assert_eq!(success(&skipped).lines().count(), 3);
+    assert!(
+        stderr(&skipped).contains("1 line skipped: line 3: 2 fields"),
+        "{}",
+        stderr(&skipped)
+    );
+    // A row without a label is wrong where labels are needed.
+    let text = customers(300).replacen("stayed", "", 1);
+    std::fs::write(dir.join("u.csv"), text).unwrap();
+    let words = ["evaluate", "--model", "m.json", "u.csv"];
+    assert!(failure(&ubauc(dir, &words)).contains("label in column 'churn' is missing"));
+    success(&ubauc(dir, &[&words[..], &["--on-error", "skip"]].concat()));
+}
+
+#[test]
+fn models_of_tables_and_of_numbers_are_compared() {
+    let directory = trained();
+    let dir = directory.path();
+    let words = [
+        "train",
+        "x.csv",
+        "--label",
+        "churn",
+        "--ignore",
+        "age,city,since,vip",
+        "--beta",
+        "0.5",
+        "--gamma",
+        "0.01",
+        "--model",
+        "n.json",
+    ];
+    success(&ubauc(dir, &words));
+    let words = [
+        "compare", "--model", "m.json", "--model", "n.json", "x.csv", "--json",
+    ];
+    let found = json(&ubauc(dir, &words));
+    for (k, model) in ["m.json", "n.json"].iter().enumerate() {
+        let alone = json(&ubauc(
+            dir,
+            &["evaluate", "--model", model, "x.csv", "--json"],
+        ));
+        assert_eq!(found["scorers"][k]["auc"], alone["auc"], "{model}");
+    }
+    let piped = ubauc(
+        dir,
+        &["compare", "--model", "m.json", "--model", "n.json", "-"],
+    );
+    assert!(failure(&piped).contains("name a file"));
+    let words = [
+        "evaluate",
+        "--model",
+        "m.json",
+        "x.csv",
+        "--weight",
+        "household",
+        "--json",
+    ];
+    assert!(json(&ubauc(dir, &words))["weight_pos"].as_f64().unwrap() > 0.0);
+}

@@ -1,0 +1,562 @@
+//! Odd and bad tables, each with its exact answer.
+
+use std::path::Path;
+
+use ubauc::data::table::{MISSING, Values};
+use ubauc::read::table::{
+    ColumnChoice, ColumnKind, Encoding, TableExamples, TableOptions, read_table_from,
+};
+
+fn read(text: &[u8], options: &TableOptions<'_>) -> Result<TableExamples, String> {
+    read_table_from(text, Path::new("t.csv"), options).map_err(|error| error.to_string())
+}
+
+/// `name kind: values`, column by column; times as seconds, `_` is missing.
+fn shown(examples: &TableExamples) -> String {
+    let columns = examples.table.columns().iter().zip(&examples.columns);
+    let columns = columns.map(|(column, report)| {
+        let number = |x: &f64| {
+            if x.is_nan() {
+                "_".into()
+            } else {
+                x.to_string()
+            }
+        };
+        let values: Vec<String> = match &column.values {
+            Values::Number(values) | Values::Time(values) => values.iter().map(number).collect(),
+            Values::Category { codes, levels } => codes
+                .iter()
+                .map(|&code| match code {
+                    MISSING => "_".to_string(),
+                    code => format!("'{}'", levels[code as usize]),
+                })
+                .collect(),
+        };
+        let kind = match (&column.values, report.kind) {
+            (Values::Number(_), ColumnKind::Number) => "number",
+            (Values::Number(_), ColumnKind::Constant) => "constant number",
+            (Values::Number(_), ColumnKind::Identifier) => "counting number",
+            (Values::Category { .. }, ColumnKind::Category) => "category",
+            (Values::Category { .. }, ColumnKind::Boolean) => "boolean",
+            (Values::Category { .. }, ColumnKind::Constant) => "constant category",
+            (Values::Category { .. }, ColumnKind::Identifier) => "identifier",
+            (Values::Time(_), ColumnKind::Time) => "time",
+            (Values::Time(_), ColumnKind::Constant) => "constant time",
+            other => panic!("{other:?}"),
+        };
+        format!("{} {kind}: {}", column.name, values.join(" "))
+    });
+    columns.collect::<Vec<_>>().join(" | ")
+}
+
+/// Each table is read whole, and must say the same with CRLF line ends and with a byte order mark.
+#[track_caller]
+fn check(tables: &[(&str, &str)]) {
+    check_with(&TableOptions::default(), tables);
+}
+
+#[track_caller]
+fn check_with(options: &TableOptions<'_>, tables: &[(&str, &str)]) {
+    for (text, expected) in tables {
+        let answer = |text: &[u8]| match read(text, options) {
+            Ok(examples) => shown(&examples),
+            Err(error) => error,
+        };
+        assert_eq!(answer(text.as_bytes()), *expected, "\n{text}");
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(answer(marked.as_bytes()), *expected, "with a mark\n{text}");
+        // Line ends in quotes are part of the value.
+        if !expected.contains('\n') {
+            let crlf = text.replace('\n', "\r\n");
+            assert_eq!(answer(crlf.as_bytes()), *expected, "with CRLF\n{text}");
+        }
+    }
+}
+
+#[test]
+fn numbers_and_what_looks_like_them() {
+    check(&[
+        ("a,b\n1,2\n3,4\n", "a number: 1 3 | b number: 2 4"),
+        ("a,b\n1,2\n3,4", "a number: 1 3 | b number: 2 4"),
+        ("a,b\n 1 ,\t2\n3 , 4 \n", "a number: 1 3 | b number: 2 4"),
+        ("a,b\n\n1,2\n\n3,4\n\n", "a number: 1 3 | b number: 2 4"),
+        ("\n\na\n1\n2\n", "a number: 1 2"),
+        ("a\n1.5\n-2e3\n+.5\n", "a number: 1.5 -2000 0.5"),
+        ("a\n007\n12\n", "a category: '007' '12'"),
+        ("a\n0\n0.5\n-0\n", "a number: 0 0.5 -0"),
+        ("a\n1\nx\n2\n", "a category: '1' 'x' '2'"),
+        ("a\n\"1,234.5\"\n\"12\"\n", "a number: 1234.5 12"),
+        ("a\n\"1,234\"\n12\n", "a number: 1234 12"),
+        ("a\n\"1,23\"\n12\n", "a category: '1,23' '12'"),
+        ("a\n5%\n10%\n", "a category: '5%' '10%'"),
+        (
+            "a\n1\n2\ninf\n",
+            "t.csv:4:1: 'inf' in column 'a' is not finite; name it with --missing if it stands for \
+             none, or --categorical 'a'",
+        ),
+        ("a\ninf\nx\n", "a category: 'inf' 'x'"),
+    ]);
+}
+
+#[test]
+fn separators_and_decimal_commas() {
+    check(&[
+        ("a;b\n1,5;x\n2;y\n", "a number: 1.5 2 | b category: 'x' 'y'"),
+        (
+            "a;b\n1.234,5;1\n7;2\n",
+            "a number: 1234.5 7 | b number: 1 2",
+        ),
+        (
+            "a;b\n1.5;1,5\n2.5;2,5\n",
+            "a number: 1.5 2.5 | b number: 1.5 2.5",
+        ),
+        // One column settles what another leaves open.
+        (
+            "a;b\n1.234;1,5\n5.678;2\n",
+            "a number: 1234 5678 | b number: 1.5 2",
+        ),
+        (
+            "a;b\n1.234;1.5\n5.678;2\n",
+            "a number: 1.234 5.678 | b number: 1.5 2",
+        ),
+        (
+            "a;b\n1,234;1.5\n5,678;2\n",
+            "a number: 1234 5678 | b number: 1.5 2",
+        ),
+        (
+            "a;b\n1,234;x\n5,678;y\n",
+            "a number: 1.234 5.678 | b category: 'x' 'y'",
+        ),
+        (
+            "a;b\n1.234;x\n5.678;y\n",
+            "a number: 1.234 5.678 | b category: 'x' 'y'",
+        ),
+        // A later row settles an earlier one.
+        (
+            "a;b\n1.234;x\n0,5;y\n",
+            "a number: 1234 0.5 | b category: 'x' 'y'",
+        ),
+        (
+            "a;b\n1.5;x\n0,5;y\n",
+            "a category: '1.5' '0,5' | b category: 'x' 'y'",
+        ),
+        ("a\tb\n1\t2,5\n3\t4\n", "a number: 1 3 | b number: 2.5 4"),
+        ("a|b\n1|x\n3|y\n", "a number: 1 3 | b category: 'x' 'y'"),
+        (
+            "\"a\";\"b,c\"\n\"1\";\"x\"\n\"2\";\"y\"\n",
+            "a number: 1 2 | b,c category: 'x' 'y'",
+        ),
+        ("sep=|\na|b\n1|2\n3|4\n", "a number: 1 3 | b number: 2 4"),
+    ]);
+    let comma = TableOptions {
+        decimal_comma: Some(true),
+        ..Default::default()
+    };
+    check_with(&comma, &[("a\n\"1,5\"\n\"1.234\"\n", "a number: 1.5 1234")]);
+    let point = TableOptions {
+        decimal_comma: Some(false),
+        ..Default::default()
+    };
+    check_with(
+        &point,
+        &[("a;b\n1,5;1\n2;2\n", "a category: '1,5' '2' | b number: 1 2")],
+    );
+}
+
+#[test]
+fn gaps() {
+    check(&[
+        (
+            "a,b\n1,\n,x\n3,y\n",
+            "a number: 1 _ 3 | b category: _ 'x' 'y'",
+        ),
+        (
+            "a\nNA\nn/a\n1\nnull\nNone\n?\nNaN\n2\n\"\"\n<NA>\n\" \"\n",
+            "a number: _ _ 1 _ _ _ _ 2 _ _ _",
+        ),
+        ("a,b\n,1\n,2\n", "a constant number: _ _ | b number: 1 2"),
+        (
+            "a,b\nNA,x\n,y\n",
+            "a constant number: _ _ | b category: 'x' 'y'",
+        ),
+        (
+            "a,b\nx,1\n?,2\nx,3\n",
+            "a category: 'x' _ 'x' | b number: 1 2 3",
+        ),
+        ("a,b\n5,1\n5,2\n", "a constant number: 5 5 | b number: 1 2"),
+        (
+            "a,b\nx,1\nx,2\n",
+            "a constant category: 'x' 'x' | b number: 1 2",
+        ),
+    ]);
+    let own = TableOptions {
+        missing: Some(vec!["-999".to_string(), "unknown".to_string()]),
+        ..Default::default()
+    };
+    check_with(
+        &own,
+        &[
+            (
+                "a,b\n-999,x\n2,unknown\n3,NA\n,y\n",
+                "a number: _ 2 3 _ | b category: 'x' _ 'NA' 'y'",
+            ),
+            ("a\n-999.0\n1\n", "a number: -999 1"),
+        ],
+    );
+}
+
+#[test]
+fn booleans_and_identifiers() {
+    check(&[
+        ("a\nyes\nno\n\n", "a boolean: 'yes' 'no'"),
+        (
+            "a,b\nTrue,1\nFalse,0\n,1\n",
+            "a boolean: 'True' 'False' _ | b number: 1 0 1",
+        ),
+        ("a\nT\nf\n", "a boolean: 'T' 'f'"),
+        ("a\nyes\nfalse\n", "a category: 'yes' 'false'"),
+        ("a\nyes\nYES\n", "a category: 'yes' 'YES'"),
+    ]);
+    let mut text = "id,name,x\n".to_string();
+    for i in 0..30 {
+        text += &format!("{},name{i},{}\n", i + 7, i % 3);
+    }
+    let examples = read(text.as_bytes(), &TableOptions::default()).unwrap();
+    let kinds: Vec<ColumnKind> = examples.columns.iter().map(|column| column.kind).collect();
+    use ColumnKind::{Identifier, Number};
+    assert_eq!(kinds, [Identifier, Identifier, Number]);
+    assert_eq!(
+        examples.columns[0].notes,
+        ["counts the rows; leave it out if it is only a row number (--ignore)"]
+    );
+    assert_eq!(
+        examples.columns[1].notes,
+        ["every value is different; no level occurs again, so it tells nothing"]
+    );
+}
+
+#[test]
+fn dates_and_times() {
+    let unsettled = "t.csv:2:1: the dates of column 'd' can be read with the day or the month first, \
+        and no row settles it; write them as 2013-02-01, or say --categorical d or --ignore d";
+    check(&[
+        ("d\n1970-01-02\n1970-01-01 00:00:05\n", "d time: 86400 5"),
+        (
+            "d\n1970-01-01T01:00:00Z\n\n1970-01-01T01:00:00+01:00\n",
+            "d time: 3600 0",
+        ),
+        ("d\n02/01/1970\n13/01/1970\n", "d time: 86400 1036800"),
+        ("d\n01/02/1970\n01/13/1970\n", "d time: 86400 1036800"),
+        ("d\n02.01.1970\n03.01.1970\n", "d time: 86400 172800"),
+        ("d\n02/01/1970\n\n03/04/1970\n", unsettled),
+        (
+            "d,x\n13/01/1970,1\n01/13/1970,2\n",
+            "d category: '13/01/1970' '01/13/1970' | x number: 1 2",
+        ),
+        (
+            "d\n1970-01-02\n02/13/1970\n",
+            "d category: '1970-01-02' '02/13/1970'",
+        ),
+        ("d\n1970-01-02\n5\n", "d category: '1970-01-02' '5'"),
+        ("d\n5\n1970-01-02\n", "d category: '5' '1970-01-02'"),
+        ("d\n,\n", "t.csv:2:2: 2 fields, the header has 1"),
+        ("d,x\n,1\n1970-01-02,2\n", "d time: _ 86400 | x number: 1 2"),
+        ("d\n20130101\n20130102\n", "d number: 20130101 20130102"),
+    ]);
+}
+
+#[test]
+fn names_of_columns() {
+    check(&[
+        (
+            ",b,\n1,2,3\n4,5,6\n",
+            "column_1 number: 1 4 | b number: 2 5 | column_3 number: 3 6",
+        ),
+        (
+            "a,a,a\n1,2,3\n4,5,6\n",
+            "a number: 1 4 | a.2 number: 2 5 | a.3 number: 3 6",
+        ),
+        (
+            "a,a.2,a\n1,2,3\n4,5,6\n",
+            "a number: 1 4 | a.2 number: 2 5 | a.3 number: 3 6",
+        ),
+        (
+            "\" a \",\"b\"\"c\"\n1,2\n3,4\n",
+            "a number: 1 3 | b\"c number: 2 4",
+        ),
+        ("\"a\nb\",c\n1,2\n3,4\n", "a\nb number: 1 3 | c number: 2 4"),
+    ]);
+    let notices = read(b",a,a\n1,2,3\n", &TableOptions::default())
+        .unwrap()
+        .notices;
+    assert_eq!(
+        notices,
+        [
+            "column 1 has no name: called 'column_1'",
+            "column 3 is called 'a' like one before it: called 'a.2'"
+        ]
+    );
+    let no_header = TableOptions {
+        no_header: true,
+        label: Some("2".to_string()),
+        ..Default::default()
+    };
+    check_with(&no_header, &[("1,x\n2,y\n", "1 number: 1 2")]);
+}
+
+#[test]
+fn quotes() {
+    check(&[
+        (
+            "a,b\n\"x,y\",1\n\"u \"\"v\"\"\",2\n",
+            "a category: 'x,y' 'u \"v\"' | b number: 1 2",
+        ),
+        (
+            "a,b\n \"x\" , \"1\" \n\"y\",\"2\"\n",
+            "a category: 'x' 'y' | b number: 1 2",
+        ),
+        (
+            "a,b\n\"x\ny\",1\nz,2\n",
+            "a category: 'x\ny' 'z' | b number: 1 2",
+        ),
+        (
+            "a,b\n5\" pipe,1\n6\" pipe,2\n",
+            "a category: '5\" pipe' '6\" pipe' | b number: 1 2",
+        ),
+        ("a,b\n1,2\n\"x,3\n4,5\n", "t.csv:3:1: a quote is not closed"),
+        ("\"a,b\n1,2\n", "t.csv:1:1: a quote is not closed"),
+        (
+            "a,b\n\"x\"y,1\n",
+            "t.csv:2:1: text behind a closing quote; a quote inside quotes is written twice",
+        ),
+    ]);
+}
+
+#[test]
+fn files_that_are_no_tables() {
+    check(&[
+        ("a,b\n", "t.csv: no rows after the header"),
+        ("\n\n", "t.csv: no rows in the file"),
+        ("a,b\n1,2\n3\n", "t.csv:3:2: 1 fields, the header has 2"),
+        (
+            "a,b\n1,2\n\n\"x\ny\",2\n3,4,5\n",
+            "t.csv:6:3: 3 fields, the header has 2",
+        ),
+    ]);
+    let default = TableOptions::default();
+    assert_eq!(read(b"", &default).unwrap_err(), "t.csv: the file is empty");
+    assert_eq!(
+        read(b"a,b\n1,\0\n", &default).unwrap_err(),
+        "t.csv: is not text; expected CSV, perhaps compressed, or text with --encoding utf-16"
+    );
+    let long = TableOptions {
+        max_line: 10,
+        ..Default::default()
+    };
+    assert_eq!(
+        read(b"a,b\n1,2\n12345678,1234\n", &long).unwrap_err(),
+        "t.csv:3:11: line is longer than 10 bytes (the limit is max-line)"
+    );
+}
+
+#[test]
+fn labels() {
+    let with = |label: &str| TableOptions {
+        label: Some(label.to_string()),
+        ..Default::default()
+    };
+    let answer = |text: &str, label| match read(text.as_bytes(), &with(label)) {
+        Err(error) => error,
+        Ok(examples) => {
+            let labels = examples.labels.clone().unwrap();
+            let class = |&code: &u32| labels.classes()[code as usize].to_string();
+            let classes: Vec<String> = labels.codes().iter().map(class).collect();
+            format!("{} <- {}", classes.join(" "), shown(&examples))
+        }
+    };
+    for (text, label, expected) in [
+        ("x,y\n1,no\n2,yes\n", "y", "no yes <- x number: 1 2"),
+        ("y,x\n1,5\n1.0,6\n0,7\n", "y", "1 1 0 <- x number: 5 6 7"),
+        ("y,x\nTrue,5\nFalse,6\n", "y", "True False <- x number: 5 6"),
+        (
+            "y,x\n1,5\n,6\n",
+            "y",
+            "t.csv:3:1: the label in column 'y' is missing (''); every row needs one, or leave the \
+             row out",
+        ),
+        (
+            "y,x\n1,5\nNA,6\n",
+            "y",
+            "t.csv:3:1: the label in column 'y' is missing ('NA'); every row needs one, or leave \
+             the row out",
+        ),
+        (
+            "y,x\n1,5\n",
+            "z",
+            "t.csv: no label column 'z'; columns are 'y', 'x'",
+        ),
+        (
+            "1,5\n2,6\n",
+            "z",
+            "t.csv: no label column 'z'; columns are '1', '5'; the first line looks like data: a \
+             header is expected (or --no-header)",
+        ),
+        ("y\n1\n", "y", "t.csv: no columns besides the label"),
+    ] {
+        assert_eq!(answer(text, label), expected, "\n{text}");
+    }
+}
+
+#[test]
+fn what_the_user_says_goes_first() {
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| name.to_string())
+            .collect::<Vec<_>>()
+    };
+    let categorical = TableOptions {
+        categorical: ColumnChoice::Names(names(&["a"])),
+        ..Default::default()
+    };
+    check_with(
+        &categorical,
+        &[
+            ("a,b\n1,2\n3,4\n", "a category: '1' '3' | b number: 2 4"),
+            (
+                "a,b\n01/02/1970,2\nNA,4\n",
+                "a category: '01/02/1970' _ | b number: 2 4",
+            ),
+            (
+                "b\n1\n",
+                "t.csv: no categorical column 'a'; columns are 'b'",
+            ),
+        ],
+    );
+    let all = TableOptions {
+        categorical: ColumnChoice::All,
+        numeric: names(&["b"]),
+        ..Default::default()
+    };
+    check_with(
+        &all,
+        &[(
+            "a,b,c\n1,02,5\n3,4,6\n",
+            "a category: '1' '3' | b number: 2 4 | c category: '5' '6'",
+        )],
+    );
+    let numeric = TableOptions {
+        numeric: names(&["a"]),
+        ..Default::default()
+    };
+    check_with(
+        &numeric,
+        &[
+            ("a,b\n007,2\n3,4\n", "a number: 7 3 | b number: 2 4"),
+            (
+                "a,b\n1,2\nx,4\n",
+                "t.csv:3:1: 'x' in column 'a' is not a number; name it with --missing if it stands \
+                 for none, or --categorical 'a'",
+            ),
+            ("a,b\n,2\n,4\n", "a constant number: _ _ | b number: 2 4"),
+        ],
+    );
+    let ignore = TableOptions {
+        ignore: names(&["a"]),
+        ..Default::default()
+    };
+    check_with(
+        &ignore,
+        &[
+            ("a,b\nx,2\n3,4\n", "b number: 2 4"),
+            ("a\n1\n", "t.csv: no columns besides the label"),
+            ("b\n1\n", "t.csv: no ignored column 'a'; columns are 'b'"),
+        ],
+    );
+    let both = TableOptions {
+        numeric: names(&["a"]),
+        categorical: ColumnChoice::Names(names(&["a"])),
+        ..Default::default()
+    };
+    check_with(
+        &both,
+        &[(
+            "a\n1\n",
+            "t.csv: column 'a' is named as numeric and as categorical",
+        )],
+    );
+}
+
+#[test]
+fn other_encodings() {
+    let latin1 = b"n,x\ncaf\xe9,1\ncaf\xe8,2\n";
+    let default = TableOptions::default();
+    assert_eq!(
+        read(latin1, &default).unwrap_err(),
+        "t.csv:2:1: byte 0xe9 is not UTF-8 text; say how it is written: --encoding latin1, \
+         windows-1252 or utf-16"
+    );
+    for encoding in [Encoding::Latin1, Encoding::Windows1252] {
+        let options = TableOptions {
+            encoding: Some(encoding),
+            ..Default::default()
+        };
+        let found = shown(&read(latin1, &options).unwrap());
+        assert_eq!(found, "n category: 'café' 'cafè' | x number: 1 2");
+    }
+    for big in [false, true] {
+        let units = "\u{feff}n;x\nÄ;1,5\n😀;2\n".encode_utf16();
+        let bytes: Vec<u8> = units
+            .flat_map(|unit| {
+                if big {
+                    unit.to_be_bytes()
+                } else {
+                    unit.to_le_bytes()
+                }
+            })
+            .collect();
+        let found = shown(&read(&bytes, &default).unwrap());
+        assert_eq!(found, "n category: 'Ä' '😀' | x number: 1.5 2");
+    }
+    // A header that is not UTF-8.
+    assert_eq!(
+        read(b"a,\xe9\n1,2\n", &default).unwrap_err(),
+        "t.csv:1:2: byte 0xe9 is not UTF-8 text; say how it is written: --encoding latin1, \
+         windows-1252 or utf-16"
+    );
+}
+
+#[test]
+fn notes_on_columns() {
+    let mut text = "x;c\n".to_string();
+    for i in 0..50 {
+        text += &format!(
+            "{};{}\n",
+            if i == 20 {
+                "12a".to_string()
+            } else {
+                i.to_string()
+            },
+            i % 2
+        );
+    }
+    let notes = |text: &str| {
+        let examples = read(text.as_bytes(), &TableOptions::default()).unwrap();
+        examples.columns[0].notes.clone()
+    };
+    assert_eq!(
+        notes(&text),
+        [
+            "every value is different; no level occurs again, so it tells nothing",
+            "a category, for 1 value is no number, first '12a' in line 22; name it with --missing \
+             if it stands for none"
+        ]
+    );
+    assert_eq!(
+        notes("x;c\n1.234;1\n5.678;2\n"),
+        [
+            "read with a decimal point, but a decimal comma would explain it as well; say \
+             --decimal-comma yes or no"
+        ]
+    );
+}
