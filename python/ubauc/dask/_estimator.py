@@ -47,6 +47,12 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         the choice with logistic regression.
         `calibrate` fits five times more, and brings the scores of held-out rows here, of ten
         million at most.
+    features : {"linear"}, default="linear"
+        Bins and pairs are learned by :class:`ubauc.UBAUCClassifier` only.
+    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
+default="from_dtype"
+        As in :class:`ubauc.UBAUCClassifier`. What becomes of the columns of a data frame is learned
+        from what every partition counts: it is the map of one machine, to the last bit.
     criterion : str, default="auc"
         As in :class:`ubauc.UBAUCClassifier`. For another one than "auc" the scores of a fold are
         brought here, of ten million rows at most.
