@@ -44,7 +44,8 @@ default="from_dtype"
     softness : float or "auto", default="auto"
         Softness of the bound, at least 0: 0 is the paper's hinge, and with `beta=0` and a softness
         of 1 it is logistic regression, with ``C = 1 / (n_samples * gamma)``. "auto" is 0 where
-        `beta` or `least_squares` is given or nothing is chosen, and chosen with `beta` elsewhere.
+        `beta` or `least_squares` is given or nothing is chosen, as for the online solver, and
+        chosen with `beta` elsewhere.
     least_squares : {"auto", "plain", "balanced"}, default="auto"
         All examples alike in the least squares, or each class with half of the weight. "auto"
         chooses it with the hinge, and is "plain" elsewhere.

@@ -189,7 +189,7 @@ struct RemoteFolds {
     rows: RemoteRows,
     /// The map learned without each fold; none of rows.
     maps: Vec<ColumnMap>,
-    /// They are dealt once.
+    /// Those of all deals.
     folds: u32,
     classes: [String; 2],
     scale: Scale,
@@ -301,12 +301,13 @@ fn tune_rounds(
 ) -> PyResult<String> {
     let search: Search = of_json(search)?;
     let params = search.params()?;
+    let n = rows.n_neg + rows.n_pos;
     let maps = rows.maps.iter().flatten();
     let maps = maps.map(|map| columns_of(map)).collect::<PyResult<_>>()?;
     let folds = RemoteFolds {
         rows,
         maps,
-        folds: params.folds,
+        folds: params.folds * params.repeats(n),
         classes: context.classes,
         scale: search.scale,
         failure: Failure::default(),
@@ -318,6 +319,13 @@ fn tune_rounds(
         Ok(answer(&params, tuned.map(|tuned| found(&tuned)))?)
     })?;
     to_json(&answered)
+}
+
+/// How often a search deals n examples into folds, and into how many.
+#[pyfunction]
+fn deals(search: &str, n: usize) -> PyResult<(u32, u32)> {
+    let params = of_json::<Search>(search)?.params()?;
+    Ok((params.repeats(n), params.folds))
 }
 
 /// What a search maximises, of these scores.
@@ -347,6 +355,7 @@ fn verdict(
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(deals, module)?)?;
     module.add_function(wrap_pyfunction!(criterion, module)?)?;
     module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(tune, module)?)?;

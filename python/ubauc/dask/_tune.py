@@ -32,7 +32,9 @@ def tune(pair, spec):
     counted, outer = cluster.of_pair(task), None
     if HELD_OUT:
         outer, task, counted = task.hold_out(min(HELD_OUT, MOST / counted.sum()), counted)
-    folds = task.without_each(FOLDS, counted)
+    search = search_of(pair.estimator, spec, task.seed)
+    deals, k = _core.deals(search, int(counted.sum()))
+    folds = task.without_each(k, counted, deals)
     n_neg, n_pos = (int(n) for n in counted.sum(axis=0))
     of_folds = [cluster.mapped(fold) for fold in folds]
 
@@ -56,7 +58,6 @@ def tune(pair, spec):
     }
     spent.at_once = max(1, min(AT_ONCE, ROWS_AT_ONCE // max(1, cluster.rows)))
     try:
-        search = search_of(pair.estimator, spec, task.seed)
         found = _core.tune_rounds(rows, search, context(pair.names(), spent.at_once))
     except BaseException:
         # What is still under way in threads need not go on.
