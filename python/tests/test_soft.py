@@ -281,8 +281,10 @@ def test_another_criterion(dense):
 
 def test_what_cannot_be_is_refused_by_name(dense):
     X, y = dense
-    with pytest.raises(ValueError, match="beta"):
-        UBAUCClassifier(solver="online", beta=0, softness=0).fit(X, y)
+    online = UBAUCClassifier(solver="online", beta=0, softness=0)
+    for learn in (online.fit, partial(online.partial_fit, classes=[-1, 1])):
+        with pytest.raises(ValueError, match="beta"):
+            learn(X, y)
     for softness in ("auto", 0):
         for more in ({}, {"gamma": 0.1}):
             with pytest.raises(ValueError, match="beta"):

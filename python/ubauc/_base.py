@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _core
 from ._callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from ._model_file import class_name, read_model, write_model
 from ._problem import Problem
@@ -165,14 +166,13 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """`fit`, with weights and groups for those who take them."""
         self._validate_params()
         given = X, y, sample_weight
-        X, y = validate_data(self, X, y, **ACCEPTED)
+        X, y = self._training_input(X, y)
         self.classes_, codes = _encoded(y)
         if self.classes_.size < 2:
             raise ValueError(
                 f"{type(self).__name__} needs examples of at least 2 classes, but the data contain "
                 f"only one class: {self.classes_[0]!r}"
             )
-        X = canonical(X)
         weights = self._weights(sample_weight, X, y, codes)
         if weights is not None and not weights.any():
             raise ValueError("all sample weights are zero")
@@ -187,6 +187,16 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self._set(solutions)
         tasks.end()
         return self
+
+    def _training_input(self, X, y):
+        """The rows and the classes of `fit`, as the library takes them."""
+        X, y = validate_data(self, X, y, **ACCEPTED)
+        return canonical(X), y
+
+    def _scoring_input(self, X):
+        """The rows to be scored."""
+        check_is_fitted(self)
+        return canonical(validate_data(self, X, reset=False, **ACCEPTED))
 
     def _next_batch(self, X, y, classes):
         """A batch of a stream: the rows and the codes of their classes."""
@@ -227,7 +237,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             of_pair = (codes == i) | (codes == j)
             chosen = [None if of_all is None else of_all[of_pair] for of_all in (weights, groups)]
             pair = [names[i], names[j]]
-            yield Problem(X[of_pair], codes[of_pair] == j, chosen[0], pair, chosen[1])
+            rows = X.take(np.flatnonzero(of_pair)) if isinstance(X, _core.Table) else X[of_pair]
+            yield Problem(rows, codes[of_pair] == j, chosen[0], pair, chosen[1])
 
     def _set(self, solutions):
         """The fitted attributes."""
@@ -240,9 +251,7 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.trace_ = listed([s.trace for s in solutions])
 
     def _pair_scores(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
-        X = canonical(X)
+        X = self._scoring_input(X)
         n_jobs = effective_n_jobs(self.n_jobs)
         return [solution.scores(X, n_jobs) for solution in self._solutions]
 

@@ -21,6 +21,18 @@ class UBAUCClassifier(WeightedAUCClassifier):
     ----------
     solver : {"batch", "online"}, default="batch"
         Newton steps to a certified minimum, or passes of one step an example.
+    features : {"linear", "additive", "pairs", "auto"}, default="linear"
+        What the score is a sum of. "linear": a weight for each number, and one for each level of a
+        category. "additive": a table for each number besides, of bins of several widths. "pairs":
+        tables of the pairs of columns that gain most besides, about one or three for each column.
+        "auto" chooses among these by cross-validated AUC, the simpler one within a standard error.
+        All but "linear" are for the batch solver and dense rows; elsewhere "auto" is "linear".
+    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
+default="from_dtype"
+        The columns that are categories, as in
+        :class:`~sklearn.ensemble.HistGradientBoostingClassifier`: a mask, indices or names; all
+        others are then numbers or times. "from_dtype" takes the columns of a frame that are
+        categories, texts or booleans, and none of an array; None takes none.
     beta : float or "auto", default="auto"
         Weight of the least squares, at least 0, and above 0 where the softness is 0. "auto" chooses
         `beta` and what else is "auto" by cross-validated AUC, as the command line does, which takes
@@ -32,7 +44,8 @@ class UBAUCClassifier(WeightedAUCClassifier):
     softness : float or "auto", default="auto"
         Softness of the bound, at least 0: 0 is the paper's hinge, and with `beta=0` and a softness
         of 1 it is logistic regression, with ``C = 1 / (n_samples * gamma)``. "auto" is 0 where
-        `beta` or `least_squares` is given or nothing is chosen, and chosen with `beta` elsewhere.
+        `beta` or `least_squares` is given or nothing is chosen, as for the online solver, and
+        chosen with `beta` elsewhere.
     least_squares : {"auto", "plain", "balanced"}, default="auto"
         All examples alike in the least squares, or each class with half of the weight. "auto"
         chooses it with the hinge, and is "plain" elsewhere.
@@ -89,9 +102,13 @@ class UBAUCClassifier(WeightedAUCClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, ascending; of two the second is positive.
-    coef_ : ndarray of shape (n_pairs, n_features)
-        Weights; one row for two classes, otherwise a row for each pair (0, 1), (0, 2), …, (1, 2), …
-        of classes.
+    coef_ : ndarray of shape (n_pairs, n_features_out)
+        Weights of the features that `get_feature_names_out` names; one row for two classes,
+        otherwise a row for each pair (0, 1), (0, 2), …, (1, 2), … of classes. The features of rows
+        of complete numbers are these numbers. Those of a table are numbers less their mean, divided
+        by their standard deviation, and cells that a row is in or not.
+    is_categorical_ : ndarray of shape (n_features_in_,) or None
+        Which columns of a table are categories; None where the features are the columns.
     threshold_ : ndarray of shape (n_pairs,)
         λ: ``X @ coef_.T`` above it is positive.
     intercept_ : ndarray of shape (n_pairs,)
@@ -166,6 +183,8 @@ class UBAUCClassifier(WeightedAUCClassifier):
 
     _parameter_constraints = {
         "solver": [StrOptions({"batch", "online"})],
+        "features": [StrOptions({"linear", "additive", "pairs", "auto"})],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "softness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -192,6 +211,8 @@ class UBAUCClassifier(WeightedAUCClassifier):
         self,
         *,
         solver="batch",
+        features="linear",
+        categorical_features="from_dtype",
         beta="auto",
         gamma="auto",
         softness="auto",
@@ -214,6 +235,8 @@ class UBAUCClassifier(WeightedAUCClassifier):
         verbose=0,
     ):
         self.solver = solver
+        self.features = features
+        self.categorical_features = categorical_features
         self.beta = beta
         self.gamma = gamma
         self.softness = softness

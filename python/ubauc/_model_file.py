@@ -70,13 +70,20 @@ def read_model(cls, path):
     # The positive class comes second; --positive may have named the smaller one.
     found.classes_ = class_labels(model["classes"])
     features = json.loads(model["features"])
-    if features["kind"] == "identity":
-        features = None
+    kind, names = features["kind"], model["names"]
+    if kind == "columns":
+        columns = features["columns"]
+        found.n_features_in_ = len(columns)
+        found._set_kinds(column["kind"] for column in columns)
+        by_position = [f"x{j}" for j in range(len(columns))]
+        named = [column["name"] for column in columns]
+        names = [] if not names and named == by_position else named
+    elif kind == "identity":
         found.n_features_in_ = model["weights"].size
-    elif model["names"]:
-        found.n_features_in_ = len(model["names"])
-    if model["names"]:
-        found.feature_names_in_ = np.array(model["names"], dtype=object)
+    elif names:
+        found.n_features_in_ = len(names)
+    if names:
+        found.feature_names_in_ = np.array(names, dtype=object)
     calibration = model["calibration"]
     if calibration is not None:
         *_, knots, _ = calibration
@@ -105,7 +112,7 @@ def read_model(cls, path):
                 eta0=parameters.get("eta0"),
                 seed=parameters.get("seed", 0),
                 calibration=calibration,
-                features=features,
+                features=None if kind == "identity" else model["features"],
             )
         ]
     )

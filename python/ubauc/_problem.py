@@ -7,16 +7,22 @@ from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from ._callbacks import StoppedByCallback
-from .exceptions import BaselineWarning, CollapseWarning, warn_user
+from ._fit_warnings import warn_about
+from .exceptions import CollapseWarning, warn_user
 
 # "auto" needs this many examples of each class: five folds beside a fifth held out.
 ENOUGH = 10
-# Passes that ended while the objective still changed by such a share of itself deserve a warning.
-STILL_MOVING = 1e-3
+
+# The maps to choose from, as the library has them; None for those that suit the table. About one
+# pair for each column, or about three.
+MAPS = {
+    "additive": ["additive"],
+    "pairs": [{"pairs": {"per-column": 1.0}}, {"pairs": {"per-column": 3.0}}],
+    "auto": None,
+}
 
 # Learners are pickled and copied as their state, which is bit for bit.
 copyreg.pickle(_core.Learner, lambda learner: (_core_learner, (learner.to_bytes(),)))
@@ -43,9 +49,19 @@ class Problem:
     # Numbers of the groups that stay in one fold.
     groups: np.ndarray | None = None
 
-    def stored(self):
-        """Numbers that are not 0."""
-        return self.x.nnz if issparse(self.x) else np.count_nonzero(self.x)
+    def is_table(self):
+        """Whether the features are still to be made of the columns."""
+        return isinstance(self.x, _core.Table)
+
+    def training(self):
+        """The rows of a table as maps are learned from them."""
+        names = {"table": self.x, "positive": self.positive}
+        return names | {"weights": self.weights, "groups": self.groups}
+
+    def suited_scale(self):
+        """What divides the features of rows of which nothing else is known."""
+        stored = self.x.nnz if issparse(self.x) else np.count_nonzero(self.x)
+        return _core.suited_scale(*self.x.shape, stored)
 
     def counts(self):
         """Examples of each class that have a weight."""
@@ -86,13 +102,13 @@ class Solution:
     tuned: dict | None = None
     # Slope, offset, knots and levels of the probabilities.
     calibration: tuple | None = None
-    # What becomes of the columns of a row; None if they are the features.
-    features: dict | None = None
+    # What becomes of the columns of a row, as JSON; None if they are the features.
+    features: str | None = None
 
     def model(self, classes=("-1", "1"), names=()):
         """The model as the library takes it."""
         return {
-            "features": json.dumps(self.features or {"kind": "identity"}),
+            "features": self.features or '{"kind": "identity"}',
             "weights": np.require(self.weights, np.float64, ["C", "ALIGNED"]),
             "intercept": self.offset,
             "threshold": self.cut,
@@ -103,7 +119,8 @@ class Solution:
 
     def scores(self, x, n_jobs):
         """The score less the threshold, for every row; of the sign that decides."""
-        scores = _core.scores(x, self.model(), n_jobs)
+        score = _core.scores_table if isinstance(x, _core.Table) else _core.scores
+        scores = score(x, self.model(), n_jobs)
         scores -= self.cut
         return scores
 
@@ -189,6 +206,25 @@ def searches(estimator):
     return estimator.solver == "batch" and "auto" in (estimator.beta, estimator.gamma)
 
 
+def first_map(estimator, problem, spec):
+    """The map of a table where none is chosen; None if there is none but the linear one."""
+    features = estimator.features
+    if features == "linear" or not problem.is_table():
+        return None
+    if estimator.solver == "online":
+        if features == "auto":
+            return None
+        raise ValueError(
+            f"features = {features!r} is for solver='batch'; the online solver learns linear ones"
+        )
+    if spec["scale"] != "none":
+        raise ValueError(
+            f"scale = {estimator.scale!r} is for features='linear'; bins and pairs have scales of "
+            "their own"
+        )
+    return "linear" if features == "auto" else MAPS[features][0]
+
+
 def search_of(estimator, spec, seed):
     """What to choose among, as the library takes it."""
 
@@ -248,6 +284,8 @@ class Run:
     problem: Problem
     seed: int
     n_jobs: int
+    # What becomes of a table, as the library has it; None for the linear map without a choice.
+    map: object = None
 
     def solve(self, watch):
         """With warnings, and calibrated if asked to."""
@@ -269,23 +307,42 @@ class Run:
         """The parameters, and what was tried to find them."""
         estimator, problem = self.estimator, self.problem
         spec = spec_of(estimator, self.seed)
-        if not searches(estimator):
+        if problem.is_table() and estimator.scale == "auto":
+            # The map of a table has standardised its numbers.
+            spec["scale"] = "none"
+        self.map = first_map(estimator, problem, spec)
+        enough = min(problem.counts()) >= ENOUGH
+        chooses_map = self.map is not None and estimator.features == "auto"
+        if not searches(estimator) and not (chooses_map and enough):
             return spec, None
-        if estimator.scale == "auto":
-            spec["scale"] = _core.suited_scale(*problem.x.shape, problem.stored())
-        if min(problem.counts()) < ENOUGH:
+        if estimator.scale == "auto" and not problem.is_table():
+            spec["scale"] = problem.suited_scale()
+        if not enough:
             return spec, None
         search = search_of(estimator, spec, self.seed)
-        given = (problem.x, problem.positive, problem.weights, problem.groups)
-        return chosen(spec, _core.tune(*given, search, context(problem.names, self.n_jobs)))
+        about = context(problem.names, self.n_jobs)
+        if self.map is None:
+            tune = _core.tune_table if problem.is_table() else _core.tune
+            given = (problem.x, problem.positive, problem.weights, problem.groups)
+            return chosen(spec, tune(*given, search, about))
+        maps = MAPS[estimator.features]
+        maps = None if maps is None else json.dumps(maps)
+        found = _core.tune_maps(problem.training(), maps, search, about)
+        self.map = json.loads(found).get("map", self.map)
+        return chosen(spec, found)
 
     def _after(self, spec, n_iter):
         """The solution of this many steps, its folds solved to the end."""
         return self._calibrated(spec, self._fit(self.problem, with_steps(spec, n_iter)))
 
     def _fit(self, problem, spec, progress=None):
-        given = (problem.x, problem.positive, problem.weights)
-        found = _core.fit(*given, encoded(spec), context(problem.names, self.n_jobs, progress))
+        about = context(problem.names, self.n_jobs, progress)
+        if self.map in (None, "linear"):
+            fit = _core.fit_table if problem.is_table() else _core.fit
+            given = (problem.x, problem.positive, problem.weights)
+            found = fit(*given, encoded(spec), about)
+        else:
+            found = _core.fit_map(problem.training(), json.dumps(self.map), encoded(spec), about)
         n_pos = int(problem.positive.sum())
         counts = (problem.positive.size - n_pos, n_pos)
         return solution_of(found, spec, counts, self.seed)
@@ -357,65 +414,6 @@ def solution_of(found, spec, counts, seed):
         eta0=found["eta0"],
         seed=seed,
         trace=found["trace"],
+        features=found.get("features"),
         collapsed=found.get("collapsed", False),
     )
-
-
-def warn_about(solution, n, spec):
-    """What a user should do something about, of n examples that count."""
-    tied = solution.tied
-    if not solution.weights.any():
-        what = "all weights are 0, and every example has the same score"
-    elif tied == n:
-        what = "every example is tied at the threshold, and the order of the scores means nothing"
-    elif solution.collapsed:
-        what = f"{tied} of {n} examples are tied at the threshold: the model has collapsed"
-    else:
-        what = None
-    if what is not None:
-        message = f"{what}; a larger beta or a smaller gamma keeps scores apart"
-        warn_user(message, CollapseWarning)
-    _warn_about_verdict(solution.tuned)
-    stop = solution.stop
-    if stop in ("stalled", "max_newton"):
-        gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
-        # Steps that ran out, or rounding that leaves nothing to gain by any more of them.
-        remedy = "allow more steps (max_iter)"
-        if stop == "stalled":
-            remedy = (
-                "where the mean of a feature dwarfs its variation, take it off (fit_intercept=True "
-                "does, of dense features)"
-            )
-        message = (
-            f"not converged ({stop}): the gap is {gap}, asked for was {spec['tolerance']:g}; "
-            f"{remedy}, scale the features (scale='maxabs') or ask for a larger tol"
-        )
-        warn_user(message, ConvergenceWarning)
-    elif stop == "estimated":
-        message = (
-            "the gap is an estimate, not a certificate: with gamma=0 features may depend on each "
-            "other, which a small gamma mends; and where values are huge beside their variation "
-            "rounding hides it, which taking their mean off mends"
-        )
-        warn_user(message, ConvergenceWarning)
-    elif stop == "max_passes":
-        objective = solution.trace["objective"]
-        change = np.inf if objective.size < 2 else abs(objective[-2] / objective[-1] - 1.0)
-        if change > STILL_MOVING:
-            message = (
-                f"all {solution.n_iter} passes are made and the objective still changes; allow "
-                "more (max_iter), or take solver='batch', which finds the minimum"
-            )
-            warn_user(message, ConvergenceWarning)
-
-
-def _warn_about_verdict(tuned):
-    if tuned is not None and tuned["is_worse_than_logistic"]:
-        verdict, logistic = tuned["verdict"], tuned["points"][tuned["logistic"]]
-        message = (
-            f"logistic regression is significantly better on examples that neither model has seen: "
-            f"AUC {verdict['logistic']['auc']:.4f} against {verdict['ours']['auc']:.4f} "
-            f"(p {verdict['test']['p']:.1e}); consider beta=0, softness=1, "
-            f"gamma={logistic['gamma']:g}, which is logistic regression"
-        )
-        warn_user(message, BaselineWarning)

@@ -8,8 +8,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 
 from . import _core
-from ._base import AUCClassifier, each, listed
+from ._base import each, listed
 from ._problem import Run, Solution, encoded, spec_of
+from ._tabular import TableClassifier
 
 
 def _learns_from_streams(estimator):
@@ -36,7 +37,7 @@ def class_weights(given, classes, totals):
     return compute_class_weight(given, classes=classes, y=classes)
 
 
-class WeightedAUCClassifier(AUCClassifier):
+class WeightedAUCClassifier(TableClassifier):
     """Fits with weights, learns from streams, and calibrates."""
 
     def fit(self, X, y, sample_weight=None, groups=None):
@@ -190,8 +191,8 @@ class WeightedAUCClassifier(AUCClassifier):
         """Learners of a stream; after `fit` they go on from its coefficients."""
         if any(found.features for found in getattr(self, "_solutions", [])):
             raise ValueError(
-                "the features of this model are hashed, and partial_fit hashes none: go on with "
-                "`ubauc learn --initial-model`"
+                "the features of this model are hashed or those of a table, and partial_fit takes "
+                "rows of numbers: go on with `ubauc learn --initial-model`"
             )
         spec = spec_of(self, 0)
         if spec["average"] is not None:

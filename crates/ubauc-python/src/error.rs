@@ -14,6 +14,12 @@ impl From<ubauc::Error> for Refused {
     }
 }
 
+impl From<Refused> for ubauc::Error {
+    fn from(Refused(error): Refused) -> ubauc::Error {
+        error
+    }
+}
+
 impl From<Refused> for PyErr {
     fn from(Refused(error): Refused) -> PyErr {
         let message = error.to_string();

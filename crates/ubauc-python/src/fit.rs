@@ -4,9 +4,11 @@ use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::algorithm::{self, FitInputs, Outcome, Progress, Spec, Trace};
-use ubauc::tune::has_collapsed;
+use ubauc::data::dataset::Dataset;
+use ubauc::tune;
 
 use crate::caller::{report_progress, stop_if_asked};
+use crate::error::Refused;
 use crate::input::{Matrix, detached};
 use crate::spec::{Context, of_json};
 
@@ -25,24 +27,39 @@ pub(crate) fn fit<'py>(
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let (outcome, collapsed) = detached(py, context.n_jobs, || {
         let data = x.dataset(positive, context.classes.clone())?;
-        let progress = |point: &Progress| {
-            let (step, objective, measure) = values_of(point);
-            report_progress(context.progress.as_ref(), step, objective, measure);
-        };
-        let inputs = FitInputs {
-            weights,
-            start: None,
-            progress: Some(&progress),
-            before_example: Some(&stop_if_asked),
-        };
-        let outcome = algorithm::fit(&data, &inputs, &spec)?;
-        let tied = outcome.certificate.tied;
-        let collapsed = tied.is_some_and(|tied| has_collapsed(&data, weights, tied as usize));
-        Ok((outcome, collapsed))
+        watched(weights, &context, |inputs| {
+            let outcome = algorithm::fit(&data, inputs, &spec)?;
+            let collapsed = has_collapsed(&data, weights, &outcome);
+            Ok((outcome, collapsed))
+        })
     })?;
     let answer = answer(py, &outcome)?;
     answer.set_item("collapsed", collapsed)?;
     Ok(answer)
+}
+
+/// A fit that reports its steps, and can be stopped.
+pub(crate) fn watched<T>(
+    weights: Option<&[f64]>,
+    context: &Context,
+    fit: impl FnOnce(&FitInputs<'_>) -> ubauc::Result<T>,
+) -> Result<T, Refused> {
+    let progress = |point: &Progress| {
+        let (step, objective, measure) = values_of(point);
+        report_progress(context.progress.as_ref(), step, objective, measure);
+    };
+    Ok(fit(&FitInputs {
+        weights,
+        start: None,
+        progress: Some(&progress),
+        before_example: Some(&stop_if_asked),
+    })?)
+}
+
+/// Whether too many examples are tied at the threshold.
+pub(crate) fn has_collapsed(data: &Dataset, weights: Option<&[f64]>, outcome: &Outcome) -> bool {
+    let tied = outcome.certificate.tied;
+    tied.is_some_and(|tied| tune::has_collapsed(data, weights, tied as usize))
 }
 
 /// Step, objective, and gap or AUC.

@@ -158,16 +158,21 @@ impl<'a> Slices<'a> {
             Rows::Csr(csr) => Rows::smaller(csr),
             coded @ Rows::Coded(_) => coded,
         };
-        let n_pos = positive.iter().filter(|p| **p).count();
-        let labels = Binary {
-            positive: positive.to_vec(),
-            n_pos,
-            n_neg: positive.len() - n_pos,
-            names,
-        };
+        let labels = two_classes(positive, names);
         let inner = Dataset::new(rows, labels, Vec::new())?;
         let owner = PhantomData;
         Ok(Lent { inner, owner })
+    }
+}
+
+/// Which examples are positive, and what the data calls both classes.
+pub(crate) fn two_classes(positive: &[bool], names: [String; 2]) -> Binary {
+    let n_pos = positive.iter().filter(|p| **p).count();
+    Binary {
+        positive: positive.to_vec(),
+        n_pos,
+        n_neg: positive.len() - n_pos,
+        names,
     }
 }
 

@@ -11,6 +11,7 @@ mod fit;
 mod input;
 mod kinds;
 mod learner;
+mod maps;
 mod metrics;
 mod model;
 mod part;
@@ -18,6 +19,7 @@ mod read;
 mod rival_learner;
 mod rounds;
 mod spec;
+mod table;
 mod tune;
 
 use pyo3::prelude::*;
@@ -37,6 +39,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     part::add_to(module)?;
     rounds::add_to(module)?;
     tune::add_to(module)?;
+    table::add_to(module)?;
+    maps::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

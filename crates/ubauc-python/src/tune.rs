@@ -1,5 +1,6 @@
 //! The search for the loss and γ, over rows that are here or on a cluster.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use ubauc::data::scale::Scale;
 use ubauc::data::split;
+use ubauc::features::ColumnMap;
 use ubauc::metrics::Criterion;
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit};
@@ -23,6 +25,7 @@ use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
 use crate::rounds::RemoteShards;
 use crate::spec::{Context, of_json, to_json};
+use crate::table::columns_of;
 
 /// What is searched, and how.
 #[derive(Deserialize)]
@@ -64,26 +67,32 @@ impl Search {
     }
 }
 
-/// What was tried, none if every model collapsed, and what to fit.
-fn answer(params: &TuneParams, tuned: ubauc::Result<Tuned>) -> ubauc::Result<Value> {
-    let best = |setting: &Setting, gamma: f64| {
-        let mut best = json!(setting);
-        best["gamma"] = json!(gamma);
-        best
-    };
-    match tuned {
-        Ok(tuned) => Ok(json!({
-            "best": best(&tuned.best().setting, tuned.best().gamma),
-            "is_logistic": tuned.best().setting.is_logistic(),
-            "tuned": {
-                "points": tuned.points,
-                "chosen": tuned.chosen,
-                "logistic": tuned.logistic,
-                "verdict": tuned.verdict,
-                "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
-                "cut_short": tuned.cut_short,
-            },
-        })),
+/// A loss with its γ, as parameters.
+pub(crate) fn as_parameters(setting: &Setting, gamma: f64) -> Value {
+    let mut parameters = json!(setting);
+    parameters["gamma"] = json!(gamma);
+    parameters
+}
+
+/// What was tried, and what to fit.
+pub(crate) fn found(tuned: &Tuned) -> Value {
+    json!({
+        "best": as_parameters(&tuned.best().setting, tuned.best().gamma),
+        "is_logistic": tuned.best().setting.is_logistic(),
+        "tuned": {
+            "points": tuned.points,
+            "chosen": tuned.chosen,
+            "logistic": tuned.logistic,
+            "verdict": tuned.verdict,
+            "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
+            "cut_short": tuned.cut_short,
+        },
+    })
+}
+
+/// The same where every model may have collapsed: then nothing was tried.
+fn answer(params: &TuneParams, found: ubauc::Result<Value>) -> ubauc::Result<Value> {
+    match found {
         // The largest β comes nearest to a model that has not collapsed.
         Err(ubauc::Error::Parameter { name: "betas", .. }) => {
             let by_beta = |a: &&Setting, b: &&Setting| a.beta.total_cmp(&b.beta);
@@ -93,11 +102,11 @@ fn answer(params: &TuneParams, tuned: ubauc::Result<Tuned>) -> ubauc::Result<Val
                 _ => BaUbaucParams::default().gamma,
             };
             Ok(json!({
-                "best": setting.map(|setting| best(setting, gamma)),
+                "best": setting.map(|setting| as_parameters(setting, gamma)),
                 "tuned": null,
             }))
         }
-        Err(error) => Err(error),
+        found => found,
     }
 }
 
@@ -113,11 +122,10 @@ fn tune<'py>(
     search: &str,
     context: Context,
 ) -> PyResult<String> {
-    let params = of_json::<Search>(search)?.params()?;
     let (x, positive) = (x.slices()?, positive.as_slice()?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
-    let found = detached(py, context.n_jobs, || {
+    searched(py, search, context.n_jobs, |params| {
         let data = x.dataset(positive, context.classes.clone())?;
         let progress = |_, _| stop_if_asked();
         let inputs = TuneInputs {
@@ -126,8 +134,19 @@ fn tune<'py>(
             progress: Some(&progress),
             stop: None,
         };
-        Ok(answer(&params, ubauc::tune::tune(&data, &inputs, &params))?)
-    })?;
+        Ok(found(&ubauc::tune::tune(&data, &inputs, params)?))
+    })
+}
+
+/// What a search over rows or a table of this process found, as JSON.
+pub(crate) fn searched(
+    py: Python<'_>,
+    search: &str,
+    n_jobs: usize,
+    tune: impl FnOnce(&TuneParams) -> ubauc::Result<Value> + Send,
+) -> PyResult<String> {
+    let params = of_json::<Search>(search)?.params()?;
+    let found = detached(py, n_jobs, || Ok(answer(&params, tune(&params))?))?;
     to_json(&found)
 }
 
@@ -161,12 +180,16 @@ pub(crate) struct RemoteRows {
     without: Py<PyAny>,
     /// Called with a fold and weights: the criterion of its rows, and whether all their scores are equal.
     judge: Py<PyAny>,
+    /// Of tables: the map learned without each fold.
+    maps: Option<Vec<String>>,
 }
 
 /// The folds of rows on a cluster. What Python raises ends all fits under way.
 struct RemoteFolds {
     rows: RemoteRows,
-    /// They are dealt once.
+    /// The map learned without each fold; none of rows.
+    maps: Vec<ColumnMap>,
+    /// Those of all deals.
     folds: u32,
     classes: [String; 2],
     scale: Scale,
@@ -215,13 +238,24 @@ fn stopped() -> ubauc::Error {
     ubauc::Error::Rows("the fit was stopped".into())
 }
 
+impl RemoteFolds {
+    /// Features without a fold.
+    fn cols(&self, without: u32) -> usize {
+        let map = self.maps.get(without as usize);
+        map.map_or(self.rows.cols, ColumnMap::width)
+    }
+}
+
 impl Folds for RemoteFolds {
     fn sizes(&self) -> Sizes {
         Sizes {
             folds: self.folds,
             n_pos: self.rows.n_pos,
             n_neg: self.rows.n_neg,
-            cols: self.rows.cols,
+            cols: (0..self.folds)
+                .map(|fold| self.cols(fold))
+                .max()
+                .unwrap_or(0),
             unavoidable: self.rows.unavoidable,
         }
     }
@@ -232,7 +266,7 @@ impl Folds for RemoteFolds {
         let send = Python::attach(|py| self.rows.without.call1(py, (without,)));
         let send = send.map_err(|error| self.failure.set(error))?;
         let source = RemoteShards::closing(send, self.failure.clone());
-        let cols = self.rows.cols;
+        let cols = self.cols(without);
         Path::of_source(Box::new(source), cols, &self.classes, self.scale, weighting)
     }
 
@@ -247,6 +281,13 @@ impl Folds for RemoteFolds {
         let (value, constant) = judged.map_err(|error| self.failure.set(error))?;
         Ok(Unseen { value, constant })
     }
+
+    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
+        match (self.maps.first(), self.maps.get(to as usize)) {
+            (Some(first), Some(other)) if to > 0 => Cow::Owned(first.carry(weights, other)),
+            _ => Cow::Borrowed(weights),
+        }
+    }
 }
 
 /// The same search over rows on a cluster; who calls compares the choice on rows held out. Python is called from as many threads
@@ -260,19 +301,31 @@ fn tune_rounds(
 ) -> PyResult<String> {
     let search: Search = of_json(search)?;
     let params = search.params()?;
+    let n = rows.n_neg + rows.n_pos;
+    let maps = rows.maps.iter().flatten();
+    let maps = maps.map(|map| columns_of(map)).collect::<PyResult<_>>()?;
     let folds = RemoteFolds {
         rows,
-        folds: params.folds,
+        maps,
+        folds: params.folds * params.repeats(n),
         classes: context.classes,
         scale: search.scale,
         failure: Failure::default(),
     };
-    let found = detached(py, context.n_jobs, || {
+    let answered = detached(py, context.n_jobs, || {
         let progress = |_, _| stop_if_asked();
         let tuned = tune_over(&folds, &params, Some(&progress), None);
-        Ok(answer(&params, folds.failure.or(tuned))?)
+        let tuned = folds.failure.or(tuned);
+        Ok(answer(&params, tuned.map(|tuned| found(&tuned)))?)
     })?;
-    to_json(&found)
+    to_json(&answered)
+}
+
+/// How often a search deals n examples into folds, and into how many.
+#[pyfunction]
+fn deals(search: &str, n: usize) -> PyResult<(u32, u32)> {
+    let params = of_json::<Search>(search)?.params()?;
+    Ok((params.repeats(n), params.folds))
 }
 
 /// What a search maximises, of these scores.
@@ -302,6 +355,7 @@ fn verdict(
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(deals, module)?)?;
     module.add_function(wrap_pyfunction!(criterion, module)?)?;
     module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(tune, module)?)?;

@@ -29,6 +29,7 @@ pub mod data;
 pub mod document;
 mod error;
 pub mod features;
+pub mod glass_box;
 pub mod metrics;
 pub mod model;
 pub mod model_file;

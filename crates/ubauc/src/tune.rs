@@ -39,6 +39,8 @@
 //! tells little of its ties; one that would be chosen is solved to [`FINE`] and judged again before it is. The soft loss
 //! (κ > 0) pulls nothing onto λ: only w = 0 and equal scores count.
 //!
+//! **Maps** (`maps.rs`). Of a table the map to features is chosen in the same way, the cheap ones first.
+//!
 //! **Verdict.** The choice and logistic regression at its best γ are fitted on all that was not held out, and DeLong's
 //! paired test, or Obuchowski's where there are groups, compares them on what was: neither model, nor the choice of its
 //! parameters, has seen it.
@@ -48,6 +50,7 @@ mod folds;
 mod judge;
 mod kinds;
 mod loss_grid;
+mod maps;
 mod params;
 mod parts;
 mod race;
@@ -64,6 +67,7 @@ use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::table::Table;
 use crate::features::columns::Learn;
+use crate::glass_box::LearnedMap;
 use crate::{Error, Result};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
 pub use folds::{Folds, Sizes, Unseen};
@@ -71,6 +75,7 @@ use folds::{LocalFolds, Source};
 use judge::Judged;
 pub use kinds::Kinds;
 pub use loss_grid::LossGrid;
+pub use maps::{MapTrial, TunedMaps, tune_maps};
 pub use params::{Setting, TuneParams};
 use parts::Parts;
 use race::Entry;
@@ -190,10 +195,11 @@ pub fn tune_table(
             got,
         });
     }
+    let learn = |_, weights: &[f64]| learn(table, Some(weights)).map(LearnedMap::from);
     let source = Source::Table {
         table,
         labels,
-        learn,
+        learn: &learn,
     };
     tune_source(source, inputs, params)
 }
@@ -220,8 +226,31 @@ pub fn tune_over(
     progress: Option<Progress<'_>>,
     stop: Option<&AtomicBool>,
 ) -> Result<Tuned> {
+    let inputs = TuneInputs {
+        progress,
+        stop,
+        ..TuneInputs::default()
+    };
+    search_over(folds, params, Baseline::Logistic, &inputs)
+}
+
+/// What is tried besides the settings of the parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Baseline {
+    /// Logistic regression, on all folds.
+    Logistic,
+    None,
+}
+
+/// Of the inputs only progress and stop are read.
+fn search_over(
+    folds: &impl Folds,
+    params: &TuneParams,
+    baseline: Baseline,
+    inputs: &TuneInputs<'_>,
+) -> Result<Tuned> {
     params.check()?;
-    let search = Search::new(folds, params, progress, stop);
+    let search = Search::new(folds, params, baseline, inputs);
     let mut entries = search.race()?;
     let chosen = search.decide(&mut entries)?;
     let points: Vec<GridPoint> = entries.iter().map(|entry| search.point(entry)).collect();
@@ -268,11 +297,12 @@ impl<'a, F: Folds> Search<'a, F> {
     fn new(
         folds: &'a F,
         params: &'a TuneParams,
-        progress: Option<Progress<'a>>,
-        stop: Option<&'a AtomicBool>,
+        baseline: Baseline,
+        inputs: &TuneInputs<'a>,
     ) -> Search<'a, F> {
         let mut settings: Vec<Setting> = Vec::new();
-        for &setting in params.settings.iter().chain([&Setting::LOGISTIC]) {
+        let logistic = (baseline == Baseline::Logistic).then_some(&Setting::LOGISTIC);
+        for &setting in params.settings.iter().chain(logistic) {
             let known = |s: &Setting| *s == setting || (s.is_logistic() && setting.is_logistic());
             if !settings.iter().any(known) {
                 settings.push(setting);
@@ -283,8 +313,8 @@ impl<'a, F: Folds> Search<'a, F> {
             sizes: folds.sizes(),
             params,
             settings,
-            progress,
-            stop,
+            progress: inputs.progress,
+            stop: inputs.stop,
             started: Instant::now(),
             done: AtomicUsize::new(0),
             planned: AtomicUsize::new(0),

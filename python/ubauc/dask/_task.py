@@ -23,6 +23,8 @@ class Task:
     folds: int = FOLDS
     seed: int = 0
     dealt: tuple = ()
+    # Which of several ways to deal them.
+    deal: int = 0
     # The problem that holds rows out of this one altogether.
     held_out: "Task | None" = None
 
@@ -42,7 +44,10 @@ class Task:
             counted = True if weights is None else weights > 0
             for code, of_class in enumerate((negative, positive)):
                 rows = np.flatnonzero(of_class & counted)
-                stream = [self.seed, number, code] + ([] if self.held_out is None else [3])
+                stream = [self.seed, number, code]
+                if self.held_out is not None or self.deal > 0:
+                    # Other streams than that of what is held out.
+                    stream += [3, self.deal]
                 order = np.random.default_rng(stream).permutation(rows.size)
                 folds = (np.arange(rows.size) + self.dealt[number][code]) % self.folds
                 left_out[rows[order[folds == self.fold]]] = True
@@ -60,11 +65,15 @@ class Task:
         positive, weights = self.learned(partition, number)
         return _core.Shard(partition.part, self.cols, positive, weights)
 
-    def without_each(self, folds, counted):
+    def without_each(self, folds, counted, deals=1):
         """The same problem without each of the folds in turn; `counted` examples of both classes in
-        each partition."""
+        each partition, dealt in one or more ways."""
         dealt = tuple(map(tuple, (np.cumsum(counted, axis=0) - counted).tolist()))
-        return [replace(self, fold=k, folds=folds, dealt=dealt) for k in range(folds)]
+        return [
+            replace(self, fold=k, folds=folds, dealt=dealt, deal=deal)
+            for deal in range(deals)
+            for k in range(folds)
+        ]
 
     def hold_out(self, share, counted):
         """The problem whose fold 0 is held out, the one of the other rows, and how many examples of

@@ -53,6 +53,7 @@ fn newton(
     let given = BatchInputs {
         weights: inputs.weights,
         divisors,
+        nesting: None,
         start: inputs.start.map(|start| start.weights),
         progress: Some(&progress),
     };

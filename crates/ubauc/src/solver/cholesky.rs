@@ -66,6 +66,31 @@ impl Cholesky {
         (0..self.d).map(|i| self.l[i * self.d + i].powi(2))
     }
 
+    /// L_ij, j ≤ i.
+    #[inline]
+    pub(crate) fn entry(&self, i: usize, j: usize) -> f64 {
+        self.l[i * self.d + j]
+    }
+
+    /// x ← Lx.
+    pub(crate) fn times(&self, x: &mut [f64]) {
+        let d = self.d;
+        for i in (0..d).rev() {
+            x[i] = dot(&self.l[i * d..i * d + i + 1], &x[..=i]);
+        }
+    }
+
+    /// x ← Lᵀx.
+    pub(crate) fn times_transposed(&self, x: &mut [f64]) {
+        let d = self.d;
+        for i in 0..d {
+            let value = x[i];
+            let row = &self.l[i * d..i * d + i + 1];
+            x[i] = row[i] * value;
+            add_to(value, &row[..i], &mut x[..i]);
+        }
+    }
+
     /// x ← A⁻¹x.
     pub(crate) fn solve(&self, x: &mut [f64]) {
         self.forward(x);
@@ -185,6 +210,21 @@ mod tests {
         let mut z = x.clone();
         factor.solve(&mut z);
         assert!((dot(&y, &y) - dot(&x, &z)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn products_undo_the_solutions() {
+        let (a, x) = example(7);
+        let factor = Cholesky::new(a, 7).unwrap();
+        let near = |y: &[f64]| assert!(y.iter().zip(&x).all(|(y, x)| (y - x).abs() < 1e-12));
+        let mut y = x.clone();
+        factor.times(&mut y);
+        factor.forward(&mut y);
+        near(&y);
+        factor.times_transposed(&mut y);
+        factor.backward(&mut y);
+        near(&y);
+        assert_eq!(factor.entry(3, 3).powi(2), factor.pivots().nth(3).unwrap());
     }
 
     #[test]

@@ -38,6 +38,10 @@ impl Gram {
         }
         match row.row {
             Row::Dense(values) => self.add_dense(a, row.centre(values)),
+            // Numbers alone are taken four rows at a time.
+            Row::Coded { values, codes } if codes.is_empty() => {
+                self.add_dense(a, values.iter().copied());
+            }
             Row::Coded { values, codes } => self.add_coded(a, values, codes),
             Row::Sparse(..) => row.with_values(|row| {
                 if let Row::Sparse(indices, values) = row {

@@ -5,7 +5,8 @@
 //! never on who answers first. Nothing of size N leaves a remote shard. A [`Source`] carries the rounds to shards of this
 //! process (`local.rs`) or of other machines. Commands wait for the next query, so that remote shards need few rounds.
 //!
-//! Features are divided by per-feature divisors on the way, so that neither the rows nor the solver need a scaled copy.
+//! Features are divided by per-feature divisors on the way, or nested, so that neither the rows nor the solver need a
+//! transformed copy (`transform.rs`).
 
 mod answers;
 mod local;
@@ -15,6 +16,7 @@ mod select;
 mod shard;
 mod soft;
 mod squares;
+mod transform;
 
 use std::borrow::Cow;
 
@@ -22,15 +24,17 @@ pub(crate) use local::Local;
 pub use message::{Block, Command, Over, Query, Round, answers_from_bytes, answers_to_bytes};
 pub(crate) use select::End;
 pub use shard::Shard;
-pub(crate) use soft::{SoftEvaluation, SoftLine, SoftMatrix, SoftPoint};
+pub(crate) use soft::{SoftDiagonal, SoftEvaluation, SoftLine, SoftMatrix, SoftPoint};
 pub(crate) use squares::Moments;
 
 use answers::{Answers, check_len};
+use transform::Transform;
 
 use crate::Result;
 use crate::data::rows::{add_to, dot};
 use crate::data::scale::{Origin, Range, Scale, divisors_of};
 use crate::objective::ubauc::{ClassWeight, ClassWeights, LeastSquares};
+use crate::solver::nesting::Nesting;
 
 /// What is made of the rows before anything is minimised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +75,7 @@ pub(crate) struct Shards<'a> {
     /// Sent with the next queries.
     queue: Vec<Command>,
     cols: usize,
-    divisors: Option<Cow<'a, [f64]>>,
+    transform: Transform<'a>,
     /// The mean of the features that are centred, if there is an intercept; see `centred.rs`.
     shift: Option<Vec<f64>>,
     /// N⁺ and N⁻, sums of weights.
@@ -149,7 +153,7 @@ impl<'a> Shards<'a> {
             source,
             queue: Vec::new(),
             cols,
-            divisors: None,
+            transform: Transform::None,
             shift: None,
             total,
             rows: rows as usize,
@@ -187,7 +191,20 @@ impl<'a> Shards<'a> {
 
     /// Features are divided by these numbers from here on.
     pub(crate) fn divide_by(&mut self, divisors: Cow<'a, [f64]>) {
-        self.divisors = Some(divisors);
+        self.transform = Transform::Divisors(divisors);
+    }
+
+    /// Features are nested from here on.
+    pub(crate) fn nest(&mut self, nesting: &'a Nesting) {
+        self.transform = Transform::Nesting(nesting);
+    }
+
+    /// How they are.
+    pub(crate) fn nesting(&self) -> Option<&'a Nesting> {
+        match self.transform {
+            Transform::Nesting(nesting) => Some(nesting),
+            Transform::None | Transform::Divisors(_) => None,
+        }
     }
 
     /// The divisors of a scale, of these rows.
@@ -267,38 +284,27 @@ impl<'a> Shards<'a> {
         self.shift.as_deref().map_or(0.0, |m| dot(m, raw))
     }
 
+    /// Sums over raw features to sums over those of the solver.
     fn divide(&self, x: &mut [f64]) {
-        if let Some(divisors) = &self.divisors {
-            x.iter_mut()
-                .zip(divisors.iter())
-                .for_each(|(x, divisor)| *x /= divisor);
-        }
+        self.transform.to_gradient(x);
     }
 
     fn divide_matrix(&self, a: &mut [f64]) {
-        if let Some(divisors) = &self.divisors {
-            for (row, by) in a.chunks_exact_mut(self.cols.max(1)).zip(divisors.iter()) {
-                row.iter_mut()
-                    .zip(divisors.iter())
-                    .for_each(|(a, divisor)| *a /= divisor * by);
-            }
-        }
+        self.transform.to_square(a, self.cols);
     }
 
     /// Weights for the raw features.
     pub(crate) fn raw(&self, w: &[f64]) -> Vec<f64> {
         let mut w = w.to_vec();
-        self.divide(&mut w);
+        self.transform.to_weights(&mut w);
         w
     }
 
-    /// Weights for the divided features.
+    /// Weights for the features of the solver.
     pub(crate) fn scaled(&self, raw: &[f64]) -> Vec<f64> {
-        let divisor = |j: usize| self.divisors.as_ref().map_or(1.0, |divisors| divisors[j]);
-        raw.iter()
-            .enumerate()
-            .map(|(j, w)| w * divisor(j))
-            .collect()
+        let mut w = raw.to_vec();
+        self.transform.from_weights(&mut w);
+        w
     }
 
     /// Whether weights were ever set; before, all z are 0.

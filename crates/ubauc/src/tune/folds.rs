@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::kinds::Kinds;
 use super::parts::Parts;
-use super::{TuneInputs, TuneParams};
+use super::{GridPoint, TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::scale::Origin;
 use crate::data::table::Table;
-use crate::features::columns::{ColumnMap, Learn};
+use crate::glass_box::LearnedMap;
 use crate::solver::ba_ubauc::path::Path;
 use crate::solver::ba_ubauc::{BatchInputs, Fit};
+use crate::solver::nesting::Nesting;
 use crate::solver::shards::Weighting;
 
 /// What the search must know of all examples that are not held out.
@@ -66,9 +69,12 @@ pub(super) enum Source<'a> {
     Table {
         table: &'a Table,
         labels: &'a Binary,
-        learn: Learn<'a>,
+        learn: LearnPart<'a>,
     },
 }
+
+/// How a map is learned without a fold, or without what is held out, from the weights of the examples.
+pub(super) type LearnPart<'a> = &'a (dyn Fn(Option<u32>, &[f64]) -> Result<LearnedMap> + Sync);
 
 impl<'a> Source<'a> {
     /// `true` is +1.
@@ -88,7 +94,11 @@ impl<'a> Source<'a> {
     }
 
     /// The features of all examples, by a map of those with a weight if there is one to learn.
-    fn mapped(self, weights: &[f64]) -> Result<(Cow<'a, Dataset>, Option<ColumnMap>)> {
+    fn mapped(
+        self,
+        without: Option<u32>,
+        weights: &[f64],
+    ) -> Result<(Cow<'a, Dataset>, Option<LearnedMap>)> {
         match self {
             Source::Rows(data) => Ok((Cow::Borrowed(data), None)),
             Source::Table {
@@ -96,9 +106,10 @@ impl<'a> Source<'a> {
                 labels,
                 learn,
             } => {
-                let map = learn(table, Some(weights))?;
-                let data = Dataset::new(map.apply(table)?, labels.clone(), Vec::new())?;
-                Ok((Cow::Owned(data), Some(map)))
+                let learned = learn(without, weights)?;
+                let rows = learned.map.apply(table)?;
+                let data = Dataset::new(rows, labels.clone(), Vec::new())?;
+                Ok((Cow::Owned(data), Some(learned)))
             }
         }
     }
@@ -118,7 +129,7 @@ pub(super) struct LocalFolds<'a> {
 /// The examples of one training part: their features, weights, scale, and who judges.
 pub(super) struct Training<'a> {
     data: Cow<'a, Dataset>,
-    map: Option<ColumnMap>,
+    map: Option<LearnedMap>,
     weights: Vec<f64>,
     divisors: Option<Vec<f64>>,
     judges: Vec<usize>,
@@ -132,15 +143,9 @@ impl<'a> LocalFolds<'a> {
         parts: &'a Parts,
     ) -> Result<LocalFolds<'a>> {
         let has_hinge = params.settings.iter().any(|s| s.softness == 0.0);
-        let mut folds = LocalFolds {
-            source,
-            inputs: *inputs,
-            params,
-            parts,
-            trainings: Vec::new(),
-            unavoidable: 0,
-        };
+        let mut folds = LocalFolds::of_held_out(source, inputs, params, parts);
         folds.trainings = (0..parts.count())
+            .into_par_iter()
             .map(|fold| folds.training(Some(fold)))
             .collect::<Result<_>>()?;
         if let (true, Some(first)) = (has_hinge, folds.trainings.first()) {
@@ -150,15 +155,36 @@ impl<'a> LocalFolds<'a> {
         Ok(folds)
     }
 
+    /// Without any fold: only for what is held out.
+    pub(super) fn of_held_out(
+        source: Source<'a>,
+        inputs: &TuneInputs<'a>,
+        params: &'a TuneParams,
+        parts: &'a Parts,
+    ) -> LocalFolds<'a> {
+        LocalFolds {
+            source,
+            inputs: *inputs,
+            params,
+            parts,
+            trainings: Vec::new(),
+            unavoidable: 0,
+        }
+    }
+
     /// The training part without a fold, judged by it; or all but what is held out, judged by that.
     pub(super) fn training(&self, without: Option<u32>) -> Result<Training<'a>> {
         let n = self.source.positive().len();
         let weights = self.parts.weights(n, without, self.inputs.weights);
-        let (data, map) = self.source.mapped(&weights)?;
+        let (data, map) = self.source.mapped(without, &weights)?;
         let origin = Origin::of_intercept(self.params.intercept);
         let scale = self.params.scale;
         Ok(Training {
-            divisors: scale.optional_divisors(data.rows(), Some(&weights), origin)?,
+            // A map has scaled its numbers where features share weights.
+            divisors: match map.as_ref().is_some_and(|map| map.nesting.is_some()) {
+                true => None,
+                false => scale.optional_divisors(data.rows(), Some(&weights), origin)?,
+            },
             data,
             map,
             weights,
@@ -169,8 +195,12 @@ impl<'a> LocalFolds<'a> {
         })
     }
 
-    pub(super) fn params(&self) -> &TuneParams {
-        self.params
+    /// w·x of the examples that judge, by a point fitted to a training part.
+    pub(super) fn scores(&self, training: &Training<'a>, point: &GridPoint) -> Result<Vec<f64>> {
+        let params = self.params.closely(&point.setting, point.gamma);
+        let fitted = self.path_of(training, params.weighting())?.fit(&params)?;
+        let of = training.judges.iter();
+        Ok(of.map(|&i| fitted.scores[i]).collect())
     }
 
     /// The classes and groups of the examples held out.
@@ -190,6 +220,7 @@ impl<'a> LocalFolds<'a> {
         let given = BatchInputs {
             weights: Some(&training.weights),
             divisors: training.divisors.as_deref(),
+            nesting: training.nesting(),
             ..BatchInputs::default()
         };
         Path::new(&training.data, &given, weighting)
@@ -230,15 +261,18 @@ impl Folds for LocalFolds<'_> {
     fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
         let map = |fold: usize| self.trainings[fold].map.as_ref();
         match (map(0), map(to as usize)) {
-            (Some(first), Some(other)) if to > 0 => Cow::Owned(first.carry(weights, other)),
+            (Some(first), Some(other)) if to > 0 => {
+                Cow::Owned(first.map.carry(weights, &other.map))
+            }
             _ => Cow::Borrowed(weights),
         }
     }
 }
 
 impl Training<'_> {
-    /// w·x of the examples that judge.
-    pub(super) fn scores_of(&self, fit: &Fit) -> Vec<f64> {
-        self.judges.iter().map(|&i| fit.scores[i]).collect()
+    fn nesting(&self) -> Option<&Nesting> {
+        self.map
+            .as_ref()
+            .and_then(|learned| learned.nesting.as_ref())
     }
 }

@@ -176,7 +176,7 @@ impl TuneParams {
     }
 
     /// How often n examples are dealt into folds.
-    pub(super) fn repeats(&self, n: usize) -> u32 {
+    pub fn repeats(&self, n: usize) -> u32 {
         let suited = ENOUGH_EXAMPLES.div_ceil(n.max(1)).min(MOST_REPEATS) as u32;
         self.repeats.unwrap_or(suited)
     }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::GridPoint;
 use super::folds::LocalFolds;
+use crate::Result;
 use crate::metrics::{Auc, PairedTest, auc, clustered_auc, clustered_compare, compare};
-use crate::{Error, Result};
 
 /// A difference of this p-value is not put down to chance.
 pub const SIGNIFICANT: f64 = 0.05;
@@ -61,16 +61,20 @@ pub(super) fn verdict(
 ) -> Result<Verdict> {
     let is_logistic = chosen.setting.is_logistic();
     let training = folds.training(None)?;
-    let scores = |point: &GridPoint| {
-        let params = folds.params().closely(&point.setting, point.gamma);
-        let fitted = folds.path_of(&training, params.weighting())?.fit(&params)?;
-        Ok::<_, Error>(training.scores_of(&fitted))
-    };
-    let ours = scores(chosen)?;
+    let ours = folds.scores(&training, chosen)?;
     let theirs = match is_logistic && chosen.gamma == logistic.gamma {
         true => ours.clone(),
-        false => scores(logistic)?,
+        false => folds.scores(&training, logistic)?,
     };
+    of_scores(folds, [&ours, &theirs], is_logistic)
+}
+
+/// Of the scores of the choice and of logistic regression.
+pub(super) fn of_scores(
+    folds: &LocalFolds<'_>,
+    [ours, theirs]: [&[f64]; 2],
+    is_logistic: bool,
+) -> Result<Verdict> {
     let (positive, groups) = folds.held_out();
-    Verdict::of([&ours, &theirs], &positive, groups.as_deref(), is_logistic)
+    Verdict::of([ours, theirs], &positive, groups.as_deref(), is_logistic)
 }

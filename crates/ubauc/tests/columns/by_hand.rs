@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use ubauc::data::rows::Rows;
 use ubauc::data::table::{Table, Values};
 use ubauc::features::FeatureMap;
-use ubauc::features::columns::{Cells, ColumnKind, ColumnMap, Effect};
+use ubauc::features::columns::{Cells, ColumnKind, ColumnMap, Effect, PairCells};
 use ubauc::model::Model;
 
 use super::{category, number, random_table, rows_of, table};
@@ -85,12 +85,12 @@ fn features(map: &ColumnMap, table: &Table, i: usize) -> Vec<f64> {
             Effect::Pair {
                 columns,
                 cells,
-                kept,
+                pairs,
             } => {
                 let [a, b] = [0, 1].map(|side| cell(map, columns[side], &cells[side], table, i));
-                for (k, [i, j]) in kept.iter().enumerate() {
-                    if (a, b) == (Some(*i), Some(*j)) {
-                        features[start + k] = 1.0;
+                for (i, j, k) in pairs.pairs() {
+                    if (a, b) == (Some(i), Some(j)) {
+                        features[start + k as usize] = 1.0;
                     }
                 }
             }
@@ -119,12 +119,13 @@ fn with_bins_and_pairs(mut map: ColumnMap) -> ColumnMap {
         map.effects.push(Effect::Cells { column, cells });
     }
     if let (Some(number), Some((category, levels))) = (number, levels) {
-        let kept = (0..6)
+        let kept: Vec<[u32; 2]> = (0..6)
             .step_by(2)
-            .flat_map(|i| (0..levels.len() as u32).map(move |j| [i, j]));
+            .flat_map(|i| (0..levels.len() as u32).map(move |j| [i, j]))
+            .collect();
         map.effects.push(Effect::Pair {
             columns: [number, category],
-            kept: kept.collect(),
+            pairs: PairCells::of_pairs(&kept),
             cells: [bins, levels],
         });
     }

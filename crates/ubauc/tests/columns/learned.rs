@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ubauc::Error;
 use ubauc::data::table::{Column, Table, Values};
-use ubauc::features::columns::{Cells, ColumnMap, Effect, Level, Note, Rare};
+use ubauc::features::columns::{Cells, ColumnMap, Effect, Level, Note, PairCells, Rare};
 
 use super::{category, number, table, time};
 
@@ -214,7 +214,7 @@ fn maps_that_no_table_can_be_read_by_are_refused() {
             map.effects.push(Effect::Pair {
                 columns: [0, 1],
                 cells: [Cells::Missing, Cells::Missing],
-                kept: kept.clone(),
+                pairs: PairCells::of_pairs(&kept),
             });
         });
     }
@@ -249,7 +249,7 @@ fn cells_that_a_column_cannot_have_are_refused() {
             map.effects.push(Effect::Pair {
                 columns: [0, column],
                 cells: [Cells::Missing, cells.clone()],
-                kept: vec![],
+                pairs: PairCells::of_pairs(&[]),
             });
         });
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use ubauc::calibrate::Calibration;
 use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
-use ubauc::features::columns::{Cells, ColumnMap, Effect};
+use ubauc::features::columns::{Cells, ColumnMap, Effect, PairCells};
 use ubauc::model::{Model, Notation, Partition, Reading};
 use ubauc::model_file::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
 use ubauc::read::table::DateOrder;
@@ -111,11 +111,17 @@ fn columns() -> ColumnMap {
         cuts: vec![2.5],
         missing: Some(2),
     };
-    map.effects.push(Effect::Pair {
-        columns: [0, 3],
-        cells: [bins, Cells::Missing],
-        kept: vec![[0, 0]],
-    });
+    let table = PairCells::Table {
+        columns: 1,
+        cells: vec![0, 1, 0],
+    };
+    for pairs in [table, PairCells::of_pairs(&[[0, 0]])] {
+        map.effects.push(Effect::Pair {
+            columns: [0, 3],
+            cells: [bins.clone(), Cells::Missing],
+            pairs,
+        });
+    }
     map
 }
 
@@ -146,7 +152,11 @@ fn a_map_of_columns_is_read_back_and_damage_is_found() {
     let saved = saved.unwrap();
     let text = saved.to_json().unwrap();
     assert_eq!(SavedModel::from_json(&text).unwrap(), saved);
-    for (from, to) in [("\"age\"", "\"aged\""), ("2.5", "2.25"), ("[[0,0]]", "[]")] {
+    for (from, to) in [
+        ("\"age\"", "\"aged\""),
+        ("2.5", "2.25"),
+        ("[0,1,0]", "[0,1,1]"),
+    ] {
         assert!(text.contains(from), "{from}: {text}");
         assert!(SavedModel::from_json(&text.replace(from, to)).is_err());
     }

@@ -53,7 +53,8 @@ fn table() -> impl Strategy<Value = (usize, Vec<Written>)> {
 /// A day and its seconds, by counting years and months one by one.
 fn iso(seconds: u32) -> String {
     let (mut days, of_day) = (seconds / 86_400, seconds % 86_400);
-    let leap = |year: u32| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let divides = |by: u32, year: u32| year.is_multiple_of(by);
+    let leap = |year| divides(4, year) && (!divides(100, year) || divides(400, year));
     let mut year = 1970;
     while days >= 365 + u32::from(leap(year)) {
         days -= 365 + u32::from(leap(year));
@@ -145,23 +146,24 @@ fn options(columns: &[Written], style: Style) -> TableOptions<'static> {
     }
 }
 
-fn assert_same(table: &Table, columns: &[Written]) -> Result<(), TestCaseError> {
+/// The table is that which was written, from a row on.
+fn assert_same(table: &Table, columns: &[Written], from: usize) -> Result<(), TestCaseError> {
     for (written, found) in columns.iter().zip(table.columns()) {
         match (written, &found.values) {
             (Written::Numbers(written), Values::Number(found)) => {
-                for (w, f) in written.iter().zip(found) {
+                for (w, f) in written[from..].iter().zip(found) {
                     let bits = |x: f64| x.to_bits();
                     prop_assert_eq!(w.map(bits), (!f.is_nan()).then_some(bits(*f)));
                 }
             }
             (Written::Texts(written), Values::Category { codes, levels }) => {
-                for (w, &code) in written.iter().zip(codes) {
+                for (w, &code) in written[from..].iter().zip(codes) {
                     let found = (code != MISSING).then(|| levels[code as usize].clone());
                     prop_assert_eq!(w.clone(), found);
                 }
             }
             (Written::Times(written), Values::Time(found)) => {
-                for (w, f) in written.iter().zip(found) {
+                for (w, f) in written[from..].iter().zip(found) {
                     prop_assert_eq!(w.map(f64::from), (!f.is_nan()).then_some(*f));
                 }
             }
@@ -184,7 +186,7 @@ proptest! {
         let read = read_table_from(text.as_bytes(), Path::new("t.csv"), &options);
         let read = read.map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(read.table.len(), rows);
-        assert_same(&read.table, &columns)?;
+        assert_same(&read.table, &columns, 0)?;
     }
 
     #[test]
@@ -219,8 +221,12 @@ proptest! {
             },
         )
         .map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
-        prop_assert_eq!(tables.len(), 1);
-        assert_same(&tables[0], &columns)?;
+        let mut from = 0;
+        for table in &tables {
+            assert_same(table, &columns, from)?;
+            from += table.len();
+        }
+        prop_assert_eq!(from, rows);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod hinge_limit; // κ → 0
 mod logistic; // β = 0, κ = 1
 mod minimum; // against both oracles
 mod naive; // Newton's method, written out
+mod nested; // features that share weights
 mod paths; // one fit after another
 mod refused; // parameters without a meaning
 mod remote; // rows in parts, as if they were elsewhere

@@ -143,7 +143,7 @@ fn a_model_of_a_table_scores_it_as_its_rows_were_scored() {
         let found = fit_table(&table, &labels, &inputs, &spec, &ColumnMap::learn).unwrap();
         assert_eq!(
             found.outcome.model.weights,
-            fit(&found.data, &inputs, &spec).unwrap().weights
+            fit(&found.data, &inputs, &spec).unwrap().model.weights
         );
         let model = found.model();
         assert_eq!(model.classes, labels.names);

@@ -3,13 +3,11 @@
 //! Effect after effect is read down its columns, in pieces of rows; a score is summed in the order of the features, so
 //! that it has the bits of the coded row's, whole or in parts, for any number of threads and any order of the columns.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 
 use super::bind::Bound;
 use super::time::DAY;
-use super::{Cells, ColumnKind, ColumnMap, Effect};
+use super::{Cells, ColumnKind, ColumnMap, Effect, PairCells};
 use crate::Result;
 use crate::data::rows::{Coded, CodedShape, NO_CELL, Rows};
 use crate::data::table::{MISSING, Table};
@@ -18,8 +16,6 @@ use crate::data::table::{MISSING, Table};
 const TASK_ROWS: usize = 4096;
 /// No standardised number is larger: a product with it stays a number.
 const LARGEST: f64 = 1e100;
-/// Pairs of cells up to this number are looked up in an array, more by hashing.
-const MOST_PAIRS: usize = 1 << 20;
 
 /// From a row to its cell of one column.
 enum Reader<'a> {
@@ -78,40 +74,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// From a pair of cells to its position among those that are kept.
-enum Kept {
-    Array { width: usize, position: Vec<u32> },
-    Hashed(HashMap<[u32; 2], u32>),
-}
-
-impl Kept {
-    fn new(cells: &[Cells; 2], kept: &[[u32; 2]]) -> Kept {
-        let [a, width] = cells.each_ref().map(Cells::len);
-        let places = kept.iter().zip(0..);
-        match a.checked_mul(width).filter(|pairs| *pairs <= MOST_PAIRS) {
-            Some(pairs) => {
-                let mut position = vec![NO_CELL; pairs];
-                places.for_each(|([i, j], at)| position[*i as usize * width + *j as usize] = at);
-                Kept::Array { width, position }
-            }
-            None => Kept::Hashed(places.map(|(pair, at)| (*pair, at)).collect()),
-        }
-    }
-
-    #[inline]
-    fn position(&self, pair: [u32; 2]) -> u32 {
-        if pair.contains(&NO_CELL) {
-            return NO_CELL;
-        }
-        match self {
-            Kept::Array { width, position } => {
-                position[pair[0] as usize * width + pair[1] as usize]
-            }
-            Kept::Hashed(position) => position.get(&pair).copied().unwrap_or(NO_CELL),
-        }
-    }
-}
-
 /// An effect with the columns of a table.
 enum Term<'a> {
     Linear {
@@ -121,7 +83,7 @@ enum Term<'a> {
         unit: f64,
     },
     Cells(Reader<'a>),
-    Pair([Reader<'a>; 2], Kept),
+    Pair([Reader<'a>; 2], &'a PairCells),
 }
 
 impl Term<'_> {
@@ -131,7 +93,7 @@ impl Term<'_> {
         let cell = match self {
             Term::Linear { .. } => NO_CELL,
             Term::Cells(reader) => reader.cell(i),
-            Term::Pair([a, b], kept) => kept.position([a.cell(i), b.cell(i)]),
+            Term::Pair([a, b], pairs) => pairs.cell(a.cell(i), b.cell(i)),
         };
         if cell == NO_CELL {
             NO_CELL
@@ -191,10 +153,10 @@ impl ColumnMap {
             Effect::Pair {
                 columns,
                 cells,
-                kept,
+                pairs,
             } => {
                 let sides = [0, 1].map(|side| reader(columns[side], &cells[side]));
-                Term::Pair(sides, Kept::new(cells, kept))
+                Term::Pair(sides, pairs)
             }
         };
         Terms {

@@ -64,21 +64,12 @@ impl ColumnMap {
             Effect::Pair {
                 columns,
                 cells,
-                kept,
+                pairs,
             } => {
                 for (&column, cells) in columns.iter().zip(cells) {
                     check_cells(&self.columns[column], cells)?;
                 }
-                let within = |pair: &[u32; 2]| {
-                    let sides = pair.iter().zip(cells);
-                    sides
-                        .into_iter()
-                        .all(|(cell, cells)| (*cell as usize) < cells.len())
-                };
-                match kept.is_sorted_by(|a, b| a < b) && kept.iter().all(within) {
-                    true => Ok(()),
-                    false => Err("with pairs of its cells, in order"),
-                }
+                pairs.check(cells.each_ref().map(Cells::len))
             }
         }
     }

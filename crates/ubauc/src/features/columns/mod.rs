@@ -14,16 +14,21 @@
 //! | `summary.rs` | what is counted of every column: sums and counts that can be merged |
 //! | `learn.rs` | from a summary to a linear map |
 //! | `cells.rs`, `time.rs` | from raw values to cells |
+//! | `additive.rs` | the map with bins of every number |
+//! | `bins.rs`, `pairs.rs` | bins of several widths, tables of two columns, and which of them are worth it |
 //! | `bind.rs` | the columns of a table, found by name and brought to the kind of the map's |
 //! | `apply.rs` | from a table to coded rows or to scores |
 //! | `check.rs` | what holds of every map, learned or read |
 
+mod additive;
 mod apply;
 mod bind;
+pub mod bins;
 mod cells;
 mod check;
 mod learn;
 mod names;
+pub mod pairs;
 mod summary;
 mod time;
 
@@ -31,8 +36,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use additive::{FACTOR, NestedMap, WIDTHS, value_counts};
 pub use cells::Cells;
 pub use learn::{LEAST_ROWS, Learn};
+pub use pairs::PairCells;
 pub use summary::{ColumnSummary, NumberSummary, TableSummary};
 pub use time::TimePart;
 
@@ -175,14 +182,14 @@ pub enum Effect {
         /// From values to cells.
         cells: Cells,
     },
-    /// One feature for each kept pair of cells of two columns.
+    /// One feature for each cell of a pair of columns.
     Pair {
         /// Positions among the columns.
         columns: [usize; 2],
         /// From values to cells, for each column.
         cells: [Cells; 2],
-        /// Pairs of cells that have a feature, in lexicographic order; a row in another pair is in no cell.
-        kept: Vec<[u32; 2]>,
+        /// From both to the cell of the pair; a row in another pair is in no cell.
+        pairs: PairCells,
     },
 }
 
@@ -192,7 +199,7 @@ impl Effect {
         match self {
             Effect::Linear { .. } => 1,
             Effect::Cells { cells, .. } => cells.len(),
-            Effect::Pair { kept, .. } => kept.len(),
+            Effect::Pair { pairs, .. } => pairs.count(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the features are called.
 
-use super::{Cells, ColumnInfo, ColumnMap, Effect};
+use super::{Cells, ColumnInfo, ColumnMap, Effect, PairCells};
 
 impl ColumnMap {
     /// A name for every feature: `age`, `age is missing`, `workclass=Private`, `workclass=(rare)`,
@@ -20,18 +20,48 @@ impl ColumnMap {
                 Effect::Pair {
                     columns,
                     cells,
-                    kept,
+                    pairs,
                 } => {
-                    let [a, b] = [0, 1].map(|side| of_column(columns[side], &cells[side]));
-                    let pair = |[i, j]: &[u32; 2]| {
-                        Some(format!("{} & {}", a.get(*i as usize)?, b.get(*j as usize)?))
-                    };
-                    names.extend(kept.iter().filter_map(pair));
+                    let sides = [0, 1].map(|side| of_column(columns[side], &cells[side]));
+                    names.extend(pair_names(&sides, pairs));
                 }
             }
         }
         names
     }
+}
+
+impl ColumnMap {
+    /// A name for every cell of an effect of one column.
+    pub(crate) fn cell_names(&self, effect: usize) -> Vec<String> {
+        match self.effects.get(effect) {
+            Some(Effect::Cells { column, cells }) => match self.columns.get(*column) {
+                Some(info) => cell_names(info, cells),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A name for every cell of a pair: that of its first pair of cells, and how many more there are.
+fn pair_names([a, b]: &[Vec<String>; 2], pairs: &PairCells) -> Vec<String> {
+    let mut firsts: Vec<Option<(u32, u32)>> = vec![None; pairs.count()];
+    let mut counts = vec![0; firsts.len()];
+    for (i, j, cell) in pairs.pairs() {
+        firsts[cell as usize].get_or_insert((i, j));
+        counts[cell as usize] += 1;
+    }
+    let name = |(first, count): (Option<(u32, u32)>, i32)| {
+        let (i, j) = first.unwrap_or_default();
+        let of = |names: &[String], at: u32| names.get(at as usize).cloned().unwrap_or_default();
+        let name = format!("{} & {}", of(a, i), of(b, j));
+        match count > 1 {
+            true => format!("{name} (and {} more)", count - 1),
+            false => name,
+        }
+    };
+    firsts.into_iter().zip(counts).map(name).collect()
 }
 
 /// A name for every cell of a column.

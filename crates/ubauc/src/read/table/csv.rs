@@ -1,7 +1,6 @@
 //! A whole CSV file into a table: parse blocks by guess, decide, parse again what differs, join.
 
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -9,11 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use rayon::prelude::*;
 
 use super::super::blocks::{Block, Blocks};
-use super::super::decompress::Compression;
-use super::super::{
-    MAX_LABEL, Wrong, encoding, format_of, parquet_stream, read_head, refuse_no_text, shown,
-    svmlight, text_blocks, too_many_classes, whole,
-};
+use super::super::{MAX_LABEL, Wrong, shown, too_many_classes, whole};
 use super::blocks::RecordBlocks;
 use super::header;
 use super::join::{self, Decided, Seen};
@@ -24,86 +19,13 @@ use super::piece::{OnText, Piece, State, Want};
 use super::record::{Layout, OnError, Parsed, parse_block};
 use super::report::{ColumnReport, odd_among_numbers};
 use super::roles::Roles;
-use super::{Data, Format, TableExamples, TableOptions};
+use super::{TableExamples, TableOptions};
 use crate::data::labels::{self, Dictionary, Labels, MAX_CLASSES};
 use crate::data::table::{Column, Table, Values};
 use crate::{Error, Result};
 
-/// Reads a table from a file; `-` is standard input.
-pub fn read_table(path: &Path, options: &TableOptions<'_>) -> Result<TableExamples> {
-    match read_data(path, options)? {
-        Data::Table(table) => Ok(table),
-        Data::Rows(_) => Err(whole(path, "is svmlight text; a table is expected")),
-    }
-}
-
-/// Reads a file of any format; `-` is standard input. Labels of svmlight are read in any case,
-/// those of a table if the options name their column.
-pub fn read_data(path: &Path, options: &TableOptions<'_>) -> Result<Data> {
-    if path == Path::new("-") {
-        return read_data_from(io::stdin(), Path::new("<stdin>"), options);
-    }
-    let io_error = |source| Error::Io {
-        path: path.to_path_buf(),
-        source,
-    };
-    let mut file = File::open(path).map_err(io_error)?;
-    let metadata = file.metadata().map_err(io_error)?;
-    if metadata.is_dir() {
-        return Err(whole(path, "is a directory, not a file"));
-    }
-    let read = options.read_options();
-    if metadata.is_file() && options.encoding.is_none() {
-        let head = read_head(&mut file).map_err(io_error)?;
-        file.rewind().map_err(io_error)?;
-        if Compression::of(&head).is_none() {
-            match format_of(path, &head, &read) {
-                Format::Svmlight if !encoding::is_utf16(&head) => {
-                    refuse_no_text(&head, None, path)?;
-                    return svmlight::read_file(&file, metadata.len(), path, &read).map(Data::Rows);
-                }
-                Format::Parquet => {
-                    return super::read_parquet(file, path, options).map(Data::Table);
-                }
-                _ => {}
-            }
-        }
-    }
-    read_data_from(file, path, options)
-}
-
-/// Reads a table from whatever bytes come; `name` stands in errors where a file name would.
-pub fn read_table_from(
-    reader: impl Read + Send,
-    name: &Path,
-    options: &TableOptions<'_>,
-) -> Result<TableExamples> {
-    match read_data_from(reader, name, options)? {
-        Data::Table(table) => Ok(table),
-        Data::Rows(_) => Err(whole(name, "is svmlight text; a table is expected")),
-    }
-}
-
-pub(super) fn read_data_from(
-    mut reader: impl Read + Send,
-    name: &Path,
-    options: &TableOptions<'_>,
-) -> Result<Data> {
-    let head = read_head(&mut reader).map_err(|source| Error::Io {
-        path: name.to_path_buf(),
-        source,
-    })?;
-    let read = options.read_options();
-    let mut blocks = text_blocks(head, reader, name, &read)?;
-    let head = blocks.checked_head()?;
-    match format_of(name, head, &read) {
-        Format::Svmlight => svmlight::read_blocks(blocks, name, &read).map(Data::Rows),
-        Format::Csv => read_csv(blocks, name, options).map(Data::Table),
-        Format::Parquet => Err(parquet_stream(name)),
-    }
-}
-
-fn read_csv(
+/// Reads a stream of CSV text.
+pub(super) fn read_csv(
     blocks: Blocks<impl Read + Send>,
     path: &Path,
     options: &TableOptions<'_>,
@@ -164,7 +86,7 @@ fn read_csv(
 }
 
 /// A column of the table.
-pub(super) struct Finished {
+struct Finished {
     /// In the file.
     place: usize,
     column: Column,

@@ -35,10 +35,10 @@ impl Levels {
     #[inline]
     pub(super) fn insert(&mut self, text: &[u8]) -> u32 {
         // A few texts are found sooner by looking at them.
-        if self.len() <= 4 {
-            if let Some(level) = self.iter().position(|t| t == text) {
-                return level as u32;
-            }
+        if self.len() <= 4
+            && let Some(level) = self.iter().position(|t| t == text)
+        {
+            return level as u32;
         }
         let hash = hash(text);
         if 2 * (self.len() + 1) > self.slots.len() {

@@ -30,19 +30,22 @@ mod report;
 mod roles;
 mod time;
 
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
-use super::{Format, MAX_FEATURES, MAX_LINE, ReadOptions, shown, shown_up_to, whole};
-use crate::Error;
-#[cfg(not(feature = "parquet"))]
-use crate::Result;
+use super::decompress::Compression;
+use super::{
+    Format, MAX_FEATURES, MAX_LINE, ReadOptions, encoding, format_of, parquet_stream, read_head,
+    refuse_no_text, shown, shown_up_to, svmlight, text_blocks, whole,
+};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Labels};
 use crate::data::table::Table;
+use crate::{Error, Result};
 pub use batches::{
     GivenColumn, GivenKind, Skipped, TableBatch, TableBatches, table_batches, table_batches_from,
 };
-pub use csv::{read_data, read_table, read_table_from};
 pub use missing::MISSING_TOKENS;
 pub use raw::RawRecords;
 pub use record::OnError;
@@ -92,7 +95,7 @@ pub struct TableOptions<'a> {
     pub no_header: bool,
     /// svmlight indices start at 0, not at 1.
     pub zero_based: bool,
-    /// A larger svmlight index is refused.
+    /// More svmlight features are refused.
     pub max_features: usize,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
@@ -158,6 +161,80 @@ pub enum Data {
     Table(TableExamples),
 }
 
+/// Reads a table from a file; `-` is standard input.
+pub fn read_table(path: &Path, options: &TableOptions<'_>) -> Result<TableExamples> {
+    match read_data(path, options)? {
+        Data::Table(table) => Ok(table),
+        Data::Rows(_) => Err(whole(path, "is svmlight text; a table is expected")),
+    }
+}
+
+/// Reads a file of any format; `-` is standard input. Labels of svmlight are read in any case,
+/// those of a table if the options name their column.
+pub fn read_data(path: &Path, options: &TableOptions<'_>) -> Result<Data> {
+    if path == Path::new("-") {
+        return read_data_from(io::stdin(), Path::new("<stdin>"), options);
+    }
+    let io_error = |source| Error::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let mut file = File::open(path).map_err(io_error)?;
+    let metadata = file.metadata().map_err(io_error)?;
+    if metadata.is_dir() {
+        return Err(whole(path, "is a directory, not a file"));
+    }
+    let read = options.read_options();
+    if metadata.is_file() && options.encoding.is_none() {
+        let head = read_head(&mut file).map_err(io_error)?;
+        file.rewind().map_err(io_error)?;
+        if Compression::of(&head).is_none() {
+            match format_of(path, &head, &read) {
+                Format::Svmlight if !encoding::is_utf16(&head) => {
+                    refuse_no_text(&head, None, path)?;
+                    return svmlight::read_file(&file, metadata.len(), path, &read).map(Data::Rows);
+                }
+                Format::Parquet => {
+                    return read_parquet(file, path, options).map(Data::Table);
+                }
+                _ => {}
+            }
+        }
+    }
+    read_data_from(file, path, options)
+}
+
+/// Reads a table from whatever bytes come; `name` stands in errors where a file name would.
+pub fn read_table_from(
+    reader: impl Read + Send,
+    name: &Path,
+    options: &TableOptions<'_>,
+) -> Result<TableExamples> {
+    match read_data_from(reader, name, options)? {
+        Data::Table(table) => Ok(table),
+        Data::Rows(_) => Err(whole(name, "is svmlight text; a table is expected")),
+    }
+}
+
+fn read_data_from(
+    mut reader: impl Read + Send,
+    name: &Path,
+    options: &TableOptions<'_>,
+) -> Result<Data> {
+    let head = read_head(&mut reader).map_err(|source| Error::Io {
+        path: name.to_path_buf(),
+        source,
+    })?;
+    let read = options.read_options();
+    let mut blocks = text_blocks(head, reader, name, &read)?;
+    let head = blocks.checked_head()?;
+    match format_of(name, head, &read) {
+        Format::Svmlight => svmlight::read_blocks(blocks, name, &read).map(Data::Rows),
+        Format::Csv => csv::read_csv(blocks, name, options).map(Data::Table),
+        Format::Parquet => Err(parquet_stream(name)),
+    }
+}
+
 /// Names the columns there are, and says so when the first line is not a header at all.
 fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: &Path) -> Error {
     let show = |name: &String| shown(name.as_bytes());
@@ -192,13 +269,13 @@ fn no_parquet(path: &Path) -> Error {
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet(_: std::fs::File, path: &Path, _: &TableOptions<'_>) -> Result<TableExamples> {
+fn read_parquet(_: File, path: &Path, _: &TableOptions<'_>) -> Result<TableExamples> {
     Err(no_parquet(path))
 }
 
 #[cfg(not(feature = "parquet"))]
 fn parquet_batches<T: Send, E: From<Error>>(
-    _: std::fs::File,
+    _: File,
     path: &Path,
     _: &TableBatches<'_>,
     _: impl Fn(TableBatch) -> T + Sync,

@@ -105,12 +105,12 @@ fn record(
     let mut fields = 0;
     loop {
         let (field, last) = cursor.field().map_err(|what| (fields, what))?;
-        if let Some(piece) = pieces.get_mut(fields) {
-            if wants[fields] != Want::Skip {
-                piece
-                    .push(&field, layout.missing)
-                    .map_err(|why| (fields, describe(why, &field, &layout.names[fields])))?;
-            }
+        if let Some(piece) = pieces.get_mut(fields)
+            && wants[fields] != Want::Skip
+        {
+            piece
+                .push(&field, layout.missing)
+                .map_err(|why| (fields, describe(why, &field, &layout.names[fields])))?;
         }
         fields += 1;
         if last {

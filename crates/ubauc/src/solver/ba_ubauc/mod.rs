@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::dataset::Dataset;
 use crate::objective::ubauc::{ClassWeight, LeastSquares, Objective};
 use crate::solver::inputs::check_row_inputs;
+use crate::solver::nesting::Nesting;
 use crate::solver::shards::Weighting;
 use crate::{Error, Result};
 
@@ -190,6 +191,9 @@ pub struct BatchInputs<'a> {
     pub weights: Option<&'a [f64]>,
     /// Divides feature j by this number before all else; the answer is for raw features again.
     pub divisors: Option<&'a [f64]>,
+    /// Features share weights, and the penalty is of those; instead of divisors. A row has at most one of the features that
+    /// share weights.
+    pub nesting: Option<&'a Nesting>,
     /// Where to start, for the raw features; the least squares alone if none. The minimum does not depend on it.
     pub start: Option<&'a [f64]>,
     /// Progress callback, called after every step.
@@ -203,7 +207,28 @@ pub fn fit(data: &Dataset, given: &BatchInputs<'_>, params: &BaUbaucParams) -> R
 
 fn check_inputs(data: &Dataset, given: &BatchInputs<'_>) -> Result<()> {
     check_row_inputs(data, given.weights, given.divisors)?;
+    if let Some(nesting) = given.nesting {
+        check_nesting(nesting, given.divisors, data.rows().cols())?;
+    }
     check_start(given.start, data.rows().cols())
+}
+
+fn check_nesting(nesting: &Nesting, divisors: Option<&[f64]>, expected: usize) -> Result<()> {
+    if divisors.is_some() {
+        return Err(Error::Parameter {
+            name: "divisors",
+            value: "given with nested features".to_string(),
+            must: "absent; scale the features before they are nested",
+        });
+    }
+    match nesting.cols() {
+        got if got == expected => Ok(()),
+        got => Err(Error::Length {
+            what: "nested features",
+            expected,
+            got,
+        }),
+    }
 }
 
 fn check_start(start: Option<&[f64]>, cols: usize) -> Result<()> {

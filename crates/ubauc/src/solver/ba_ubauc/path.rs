@@ -44,6 +44,9 @@ impl<'a> Path<'a> {
         if let Some(divisors) = given.divisors {
             shards.divide_by(divisors.into());
         }
+        if let Some(nesting) = given.nesting {
+            shards.nest(nesting);
+        }
         Path::over(shards, given, weighting)
     }
 

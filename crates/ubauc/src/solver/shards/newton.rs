@@ -46,13 +46,12 @@ impl Shards<'_> {
 
     /// The first row, and what follows it.
     fn read_row<'n>(&self, numbers: &'n [f64]) -> Option<(Entries, &'n [f64])> {
-        let divisor = |j: usize| self.divisors.as_ref().map_or(1.0, |d| d[j]);
         let (&count, rest) = numbers.split_first()?;
         if count < 0.0 {
             let (values, rest) = rest.split_at_checked(self.cols)?;
             let all = values.iter().enumerate();
-            let row = all.map(|(j, x)| (j as u32, x / divisor(j))).collect();
-            return Some((row, rest));
+            let row = all.map(|(j, x)| (j as u32, *x)).collect();
+            return Some((self.transform.to_entries(row), rest));
         }
         let (columns, rest) = rest.split_at_checked(count as usize)?;
         let (values, rest) = rest.split_at_checked(count as usize)?;
@@ -60,8 +59,8 @@ impl Shards<'_> {
             return None;
         }
         let all = columns.iter().map(|j| *j as usize).zip(values);
-        let row = all.map(|(j, x)| (j as u32, x / divisor(j))).collect();
-        Some((row, rest))
+        let row = all.map(|(j, x)| (j as u32, *x)).collect();
+        Some((self.transform.to_entries(row), rest))
     }
 
     /// Σ_A x.
@@ -177,8 +176,7 @@ impl Shards<'_> {
 
     pub(super) fn diagonal(&mut self, over: Over) -> Result<Vec<f64>> {
         let mut diagonal = self.sum_one(Query::Diagonal(over))?;
-        self.divide(&mut diagonal);
-        self.divide(&mut diagonal);
+        self.transform.to_diagonal(&mut diagonal);
         Ok(diagonal)
     }
 }

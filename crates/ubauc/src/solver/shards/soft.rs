@@ -51,6 +51,16 @@ pub(crate) struct SoftMatrix {
     curvature: (Vec<f64>, f64),
 }
 
+/// What is on the diagonal of a [`SoftMatrix`].
+#[derive(Default)]
+pub(crate) struct SoftDiagonal {
+    /// One for each feature.
+    pub(crate) entries: Vec<f64>,
+    /// Features that are nested with each other, ascending, and their part of the matrix, lower triangle. No row has two of
+    /// them.
+    pub(crate) blocks: Vec<(Vec<u32>, Vec<f64>)>,
+}
+
 impl Shards<'_> {
     /// At z + t dz.
     pub(crate) fn soft_at(&mut self, t: f64, lambda: f64, softness: f64) -> Result<SoftPoint> {
@@ -171,31 +181,28 @@ impl Shards<'_> {
         Ok(product)
     }
 
-    /// Its diagonal.
-    pub(crate) fn soft_diagonal(&mut self, matrix: &SoftMatrix) -> Result<Vec<f64>> {
-        let mut diagonal = self.diagonal(Over::Product)?;
+    /// Its diagonal, and the blocks of nested features on it.
+    pub(crate) fn soft_diagonal(&mut self, matrix: &SoftMatrix) -> Result<SoftDiagonal> {
+        let mut entries = self.sum_one(Query::Diagonal(Over::Product))?;
+        let mut blocks = self
+            .nesting()
+            .map_or(Vec::new(), |nesting| nesting.blocks(&entries));
+        self.transform.to_diagonal(&mut entries);
         for (sum, weight, factor) in matrix.means() {
-            for (d, s) in diagonal.iter_mut().zip(sum) {
+            for (d, s) in entries.iter_mut().zip(sum) {
                 *d -= factor * s * s / weight;
             }
+            for (features, block) in &mut blocks {
+                let part: Vec<f64> = features.iter().map(|&j| sum[j as usize]).collect();
+                rank_one(-factor / weight, &part, block);
+            }
         }
-        Ok(diagonal)
+        Ok(SoftDiagonal { entries, blocks })
     }
 
     /// Some columns of it, of a sample of the rows: lower triangle.
     pub(crate) fn soft_block(&mut self, matrix: &SoftMatrix, block: &Block) -> Result<Vec<f64>> {
         let b = block.len(self.cols);
-        let divisors = self
-            .divisors
-            .as_deref()
-            .map(|divisors| match block.columns.len() {
-                0 => divisors.to_vec(),
-                _ => block
-                    .columns
-                    .iter()
-                    .map(|&j| divisors[j as usize])
-                    .collect(),
-            });
         let answer = self.sum_one(Query::BlockGram(block.clone()))?;
         let (weights, rest) = answer.split_at(2);
         let (of_squares, rest) = rest.split_at(b);
@@ -210,11 +217,9 @@ impl Shards<'_> {
             take(weights[0], matrix.beta, of_squares);
         }
         take(weights[1], 1.0, of_curvature);
-        if let Some(divisors) = divisors {
-            for (j, row) in gram.chunks_exact_mut(b.max(1)).enumerate() {
-                let columns = row[..=j].iter_mut().zip(&divisors);
-                columns.for_each(|(x, by)| *x /= divisors[j] * by);
-            }
+        match block.columns.is_empty() {
+            true => self.divide_matrix(&mut gram),
+            false => self.transform.part(&block.columns).to_square(&mut gram, b),
         }
         Ok(gram)
     }

@@ -9,7 +9,7 @@
 use crate::data::rows::add_to;
 use crate::solver::cholesky::Cholesky;
 use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients};
-use crate::solver::shards::{Block, Shards, SoftMatrix};
+use crate::solver::shards::{Block, Shards, SoftDiagonal, SoftMatrix};
 use crate::{Error, Result};
 
 /// The residual that a step may leave, as a share of the gradient, in the norm of the preconditioner.
@@ -39,9 +39,10 @@ pub(super) struct Newton {
 }
 
 struct Preconditioner {
-    /// 1 over the diagonal of M, for columns outside of the block.
+    /// 1 over the diagonal of M, for columns outside of the blocks.
     inverse: Vec<f64>,
-    block: Option<(Vec<u32>, Cholesky)>,
+    /// Columns, all of them if empty, and a factor of their part of M.
+    blocks: Vec<(Vec<u32>, Cholesky)>,
 }
 
 /// One system.
@@ -144,43 +145,93 @@ impl Newton {
         let d = shards.cols();
         let all = self.size == d;
         let exact = with_block && all && self.sample.is_none();
-        let diagonal = match exact {
-            true => Vec::new(),
+        let mut diagonal = match exact {
+            true => SoftDiagonal::default(),
             false => shards.soft_diagonal(matrix)?,
         };
-        refuse_overflow(&diagonal)?;
-        let columns = match all {
-            true => Vec::new(),
-            false => largest(&diagonal, self.size),
-        };
-        let block = match with_block && self.size > 0 {
-            true => {
-                let block = Block {
-                    columns,
-                    stride: self
-                        .sample
-                        .map_or(0.0, |rows| matrix.weight() / rows as f64),
-                };
-                let mut a = shards.soft_block(matrix, &block)?;
-                refuse_overflow(&a)?;
-                // A sample may miss most of a column, never more than that.
-                for (j, whole) in diagonal.iter().enumerate().filter(|_| all) {
-                    let entry = &mut a[j * self.size + j];
-                    *entry = entry.max(*whole);
-                }
-                (0..self.size).for_each(|j| a[j * self.size + j] += ridge);
-                factor(a, self.size).map(|factor| (block.columns, factor))
-            }
-            false => None,
-        };
-        let invert = |x: &f64| 1.0 / (x.max(0.0) + ridge).max(f64::MIN_POSITIVE);
-        let mut inverse: Vec<f64> = diagonal.iter().map(invert).collect();
-        if inverse.is_empty() && block.is_none() {
-            inverse = shards.soft_diagonal(matrix)?.iter().map(invert).collect();
+        refuse_overflow(&diagonal.entries)?;
+        let mut blocks = Vec::new();
+        if with_block && self.size > 0 {
+            let columns = match all {
+                true => Vec::new(),
+                false => self.columns(shards, &diagonal.entries),
+            };
+            let whole = if all { &diagonal.entries[..] } else { &[] };
+            let block = self.block(shards, matrix, columns, (whole, ridge))?;
+            blocks.extend(block);
         }
-        self.preconditioner = Some(Preconditioner { inverse, block });
+        if exact && blocks.is_empty() {
+            diagonal = shards.soft_diagonal(matrix)?;
+        }
+        let invert = |x: &f64| 1.0 / (x.max(0.0) + ridge).max(f64::MIN_POSITIVE);
+        let inverse: Vec<f64> = diagonal.entries.iter().map(invert).collect();
+        let is_free = |features: &[u32]| {
+            let taken = |(columns, _): &(Vec<u32>, Cholesky)| {
+                columns.is_empty() || columns.binary_search(&features[0]).is_ok()
+            };
+            !blocks.iter().any(taken)
+        };
+        let rest = diagonal.blocks.into_iter().filter(|(of, _)| is_free(of));
+        let rest: Vec<(Vec<u32>, Cholesky)> = rest
+            .filter_map(|(features, mut a)| {
+                let k = features.len();
+                (0..k).for_each(|j| a[j * k + j] += ridge);
+                Cholesky::new(a, k).map(|factor| (features, factor))
+            })
+            .collect();
+        blocks.extend(rest);
+        self.preconditioner = Some(Preconditioner { inverse, blocks });
         self.spent = 0;
         Ok(())
+    }
+
+    /// A factor of the block of these columns, all of them if empty; `whole` is their diagonal over all rows, if known.
+    fn block(
+        &self,
+        shards: &mut Shards<'_>,
+        matrix: &SoftMatrix,
+        columns: Vec<u32>,
+        (whole, ridge): (&[f64], f64),
+    ) -> Result<Option<(Vec<u32>, Cholesky)>> {
+        let d = match columns.len() {
+            0 => self.size,
+            count => count,
+        };
+        let sample = self.sample.map(|rows| matrix.weight() / rows as f64);
+        let block = Block {
+            columns,
+            stride: sample.unwrap_or(0.0),
+        };
+        let mut a = shards.soft_block(matrix, &block)?;
+        refuse_overflow(&a)?;
+        // A sample may miss most of a column, never more than that.
+        for (j, whole) in whole.iter().enumerate() {
+            let entry = &mut a[j * d + j];
+            *entry = entry.max(*whole);
+        }
+        (0..d).for_each(|j| a[j * d + j] += ridge);
+        Ok(factor(a, d).map(|factor| (block.columns, factor)))
+    }
+
+    /// The columns with the largest entries, ascending: nested features together.
+    fn columns(&self, shards: &Shards<'_>, diagonal: &[f64]) -> Vec<u32> {
+        let Some(nesting) = shards.nesting() else {
+            return largest(diagonal, self.size);
+        };
+        let mut members = nesting.members();
+        let weight = |features: &[u32]| {
+            let entries = features.iter().map(|&j| diagonal[j as usize]);
+            entries.fold(0.0, f64::max)
+        };
+        members.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        let mut columns = Vec::new();
+        for features in members {
+            if columns.len() + features.len() <= self.size {
+                columns.extend(features);
+            }
+        }
+        columns.sort_unstable();
+        columns
     }
 }
 
@@ -215,19 +266,22 @@ fn factor(a: Vec<f64>, d: usize) -> Option<Cholesky> {
 
 impl Preconditioner {
     fn apply(&self, r: &[f64]) -> Vec<f64> {
-        let Some((columns, factor)) = &self.block else {
-            return r.iter().zip(&self.inverse).map(|(r, i)| r * i).collect();
-        };
-        if columns.is_empty() {
+        if let [(columns, factor)] = self.blocks.as_slice()
+            && columns.is_empty()
+        {
             let mut s = r.to_vec();
             factor.solve(&mut s);
             return s;
         }
         let mut s: Vec<f64> = r.iter().zip(&self.inverse).map(|(r, i)| r * i).collect();
-        let mut part: Vec<f64> = columns.iter().map(|&j| r[j as usize]).collect();
-        factor.solve(&mut part);
-        for (&j, x) in columns.iter().zip(part) {
-            s[j as usize] = x;
+        let mut part = Vec::new();
+        for (columns, factor) in &self.blocks {
+            part.clear();
+            part.extend(columns.iter().map(|&j| r[j as usize]));
+            factor.solve(&mut part);
+            for (&j, x) in columns.iter().zip(&part) {
+                s[j as usize] = *x;
+            }
         }
         s
     }

@@ -1,0 +1,337 @@
+//! Data frames: their columns as a table of the library, models learned from it, and its scores.
+//!
+//! A column is `(kind, values, levels)`: float64 numbers or seconds with NaN where the value is missing, or int32 codes,
+//! below 0 where it is missing, with the texts that they stand for. A category of numbers comes as the numbers, without
+//! levels: each stands for its shortest text, 7 and 7.0 for `7`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ubauc::algorithm;
+use ubauc::data::table::{self, Column, MISSING, Values};
+use ubauc::features::columns::TableSummary;
+use ubauc::features::{ColumnMap, FeatureMap};
+use ubauc::tune::TuneInputs;
+
+use crate::caller::stop_if_asked;
+use crate::error::{Refused, unknown};
+use crate::fit::{answer, has_collapsed, watched};
+use crate::input::{detached, two_classes};
+use crate::model::ModelFields;
+use crate::part::Part;
+use crate::spec::{Context, of_json, to_json};
+use crate::tune::{found, searched};
+
+/// Columns of numbers, categories and times.
+#[pyclass(module = "ubauc._core", frozen)]
+pub(crate) struct Table(pub(crate) table::Table);
+
+/// The values of a column as Python has them.
+#[derive(FromPyObject)]
+enum Array<'py> {
+    Floats(PyReadonlyArray1<'py, f64>),
+    Codes(PyReadonlyArray1<'py, i32>),
+}
+
+/// Names, columns and the number of rows.
+type Fields<'py> = (
+    Vec<String>,
+    Vec<(&'static str, Bound<'py, PyAny>, Option<Vec<String>>)>,
+    usize,
+);
+
+/// Kind, values and levels.
+type ColumnFields<'py> = (String, Array<'py>, Option<Vec<String>>);
+
+#[pymethods]
+impl Table {
+    #[new]
+    fn new(names: Vec<String>, columns: Vec<ColumnFields<'_>>, rows: usize) -> PyResult<Table> {
+        if names.len() != columns.len() {
+            let (n, d) = (names.len(), columns.len());
+            return Err(PyValueError::new_err(format!("{n} names for {d} columns")));
+        }
+        let mut made = Vec::with_capacity(columns.len());
+        for (name, fields) in names.into_iter().zip(columns) {
+            let values = values_of(&name, fields)?;
+            made.push(Column { name, values });
+        }
+        Ok(Table(table::Table::new(made, rows).map_err(Refused::from)?))
+    }
+
+    /// Rows and columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.0.len(), self.0.columns().len())
+    }
+
+    /// What the values of each column are: number, category or time.
+    #[getter]
+    fn kinds(&self) -> Vec<&'static str> {
+        let kind = |column: &Column| match column.values {
+            Values::Number(_) => "number",
+            Values::Category { .. } => "category",
+            Values::Time(_) => "time",
+        };
+        self.0.columns().iter().map(kind).collect()
+    }
+
+    /// What it is made from: names, columns and the number of rows. A table may move from one worker to another.
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Fields<'py>> {
+        let names = self.0.columns().iter().map(|c| c.name.clone()).collect();
+        let columns = self.0.columns().iter().map(|column| {
+            Ok(match &column.values {
+                Values::Number(x) => ("number", x.to_pyarray(py).into_any(), None),
+                Values::Time(x) => ("time", x.to_pyarray(py).into_any(), None),
+                Values::Category { codes, levels } => {
+                    let signed: Vec<i32> = codes.iter().map(|&code| code as i32).collect();
+                    (
+                        "category",
+                        signed.into_pyarray(py).into_any(),
+                        Some(levels.to_vec()),
+                    )
+                }
+            })
+        });
+        Ok((names, columns.collect::<PyResult<_>>()?, self.0.len()))
+    }
+
+    /// The memory it takes, but for the levels.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        let bytes = |column: &Column| match column.values {
+            Values::Number(_) | Values::Time(_) => 8,
+            Values::Category { .. } => 4,
+        };
+        self.0.len() * self.0.columns().iter().map(bytes).sum::<usize>()
+    }
+
+    /// What is counted of the columns in the rows with a weight, as JSON.
+    fn summary(
+        &self,
+        py: Python<'_>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<String> {
+        let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+        let summary = detached(py, 1, || Ok(TableSummary::of(&self.0, weights)?))?;
+        to_json(&summary)
+    }
+
+    /// Rows of the features that a map of columns makes.
+    fn mapped(&self, py: Python<'_>, features: &str) -> PyResult<Part> {
+        let map = columns_of(features)?;
+        let rows = detached(py, 1, || Ok(map.apply(&self.0)?))?.into();
+        Ok(Part { rows })
+    }
+
+    /// These rows.
+    fn take(&self, py: Python<'_>, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Table> {
+        let rows = rows.as_slice()?;
+        let n = self.0.len();
+        let is_there = |row: &i64| usize::try_from(*row).is_ok_and(|row| row < n);
+        if let Some(row) = rows.iter().find(|row| !is_there(row)) {
+            return Err(PyValueError::new_err(format!("row {row} of {n}")));
+        }
+        let taken = py.detach(|| {
+            let take = |column: &Column| Column {
+                name: column.name.clone(),
+                values: taken(&column.values, rows),
+            };
+            let columns = self.0.columns().iter().map(take).collect();
+            table::Table::new(columns, rows.len())
+        });
+        Ok(Table(taken.map_err(Refused::from)?))
+    }
+}
+
+fn taken(values: &Values, rows: &[i64]) -> Values {
+    fn of<T: Copy>(values: &[T], rows: &[i64]) -> Vec<T> {
+        rows.iter().map(|&row| values[row as usize]).collect()
+    }
+    match values {
+        Values::Number(x) => Values::Number(of(x, rows)),
+        Values::Time(x) => Values::Time(of(x, rows)),
+        Values::Category { codes, levels } => Values::Category {
+            codes: of(codes, rows),
+            levels: levels.clone(),
+        },
+    }
+}
+
+fn values_of(name: &str, (kind, array, levels): ColumnFields<'_>) -> PyResult<Values> {
+    match (kind.as_str(), array, levels) {
+        ("number", Array::Floats(x), None) => Ok(Values::Number(finite(name, &x)?)),
+        ("time", Array::Floats(x), None) => Ok(Values::Time(finite(name, &x)?)),
+        ("category", Array::Floats(x), None) => Ok(levels_of_numbers(&finite(name, &x)?)),
+        ("category", Array::Codes(codes), Some(levels)) => Ok(Values::Category {
+            codes: codes
+                .as_array()
+                .iter()
+                .map(|&code| u32::try_from(code).unwrap_or(MISSING))
+                .collect(),
+            levels: levels.into(),
+        }),
+        (kind, ..) => Err(unknown(
+            "kind of a column",
+            kind,
+            "number, time or category, with values of that kind",
+        )),
+    }
+}
+
+/// Numbers, NaN among them.
+fn finite(name: &str, array: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<f64>> {
+    let values = array.as_array().to_vec();
+    match values.iter().position(|x| x.is_infinite()) {
+        None => Ok(values),
+        Some(row) => Err(PyValueError::new_err(format!(
+            "Input X contains infinity: column '{name}', row {row}; expected a finite number, or NaN where it is \
+             missing"
+        ))),
+    }
+}
+
+/// Every number a level.
+fn levels_of_numbers(numbers: &[f64]) -> Values {
+    let mut code_of_bits: HashMap<u64, u32> = HashMap::new();
+    let mut levels = Vec::new();
+    let mut code = |&x: &f64| {
+        if x.is_nan() {
+            return MISSING;
+        }
+        let x = x + 0.0; // −0 is 0
+        *code_of_bits.entry(x.to_bits()).or_insert_with(|| {
+            levels.push(x.to_string());
+            levels.len() as u32 - 1
+        })
+    };
+    let codes = numbers.iter().map(&mut code).collect();
+    Values::Category {
+        codes,
+        levels: Arc::from(levels),
+    }
+}
+
+/// Learns the map of the rows with a weight, and a model of the features that it makes.
+#[pyfunction]
+pub(crate) fn fit_table<'py>(
+    py: Python<'py>,
+    table: &Table,
+    positive: PyReadonlyArray1<'py, bool>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    spec: &str,
+    context: Context,
+) -> PyResult<Bound<'py, PyDict>> {
+    let spec = of_json(spec)?;
+    let positive = positive.as_slice()?;
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let (found, collapsed) = detached(py, context.n_jobs, || {
+        let labels = two_classes(positive, context.classes.clone());
+        watched(weights, &context, |inputs| {
+            let found = algorithm::fit_table(&table.0, &labels, inputs, &spec, &ColumnMap::learn)?;
+            let collapsed = has_collapsed(&found.data, weights, &found.outcome);
+            Ok((found, collapsed))
+        })
+    })?;
+    let answer = answer(py, &found.outcome)?;
+    answer.set_item("collapsed", collapsed)?;
+    answer.set_item("features", to_json(&FeatureMap::Columns(found.map))?)?;
+    Ok(answer)
+}
+
+/// The loss and γ by cross-validation, with a map learned without each fold.
+#[pyfunction]
+#[pyo3(signature = (table, positive, weights, groups, search, context))]
+pub(crate) fn tune_table<'py>(
+    py: Python<'py>,
+    table: &Table,
+    positive: PyReadonlyArray1<'py, bool>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    groups: Option<PyReadonlyArray1<'py, u32>>,
+    search: &str,
+    context: Context,
+) -> PyResult<String> {
+    let positive = positive.as_slice()?;
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
+    searched(py, search, context.n_jobs, |params| {
+        let progress = |_, _| stop_if_asked();
+        let inputs = TuneInputs {
+            weights,
+            groups,
+            progress: Some(&progress),
+            stop: None,
+        };
+        let labels = two_classes(positive, context.classes.clone());
+        let learn = &ColumnMap::learn;
+        let tuned = ubauc::tune::tune_table(&table.0, &labels, &inputs, params, learn)?;
+        Ok(found(&tuned))
+    })
+}
+
+/// The score of every row.
+#[pyfunction]
+pub(crate) fn scores_table<'py>(
+    py: Python<'py>,
+    table: &Table,
+    model: ModelFields<'py>,
+    n_jobs: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let model = model.model()?;
+    let scores = detached(py, n_jobs, || Ok(model.scores_table(&table.0)?))?;
+    Ok(scores.into_pyarray(py))
+}
+
+/// A name for every feature that a map of columns makes; none of another map.
+#[pyfunction]
+pub(crate) fn feature_names(features: &str) -> PyResult<Vec<String>> {
+    Ok(match of_json(features)? {
+        FeatureMap::Columns(map) => map.feature_names(),
+        FeatureMap::Identity | FeatureMap::Hash { .. } => Vec::new(),
+    })
+}
+
+/// The map of columns that features are made by.
+pub(crate) fn columns_of(features: &str) -> PyResult<ColumnMap> {
+    match of_json(features)? {
+        FeatureMap::Columns(map) => Ok(map),
+        FeatureMap::Identity | FeatureMap::Hash { .. } => {
+            Err(unknown("features", features, "a map of columns"))
+        }
+    }
+}
+
+/// The linear map of a table whose parts were counted elsewhere, and how many features it makes.
+#[pyfunction]
+pub(crate) fn map_of_summaries(py: Python<'_>, parts: Vec<String>) -> PyResult<(String, usize)> {
+    let map = detached(py, 1, || {
+        let mut merged: Option<TableSummary<'_>> = None;
+        for text in &parts {
+            let part: TableSummary<'_> =
+                serde_json::from_str(text).map_err(|error| ubauc::Error::Rows(Box::new(error)))?;
+            match &mut merged {
+                Some(merged) => merged.merge(&part)?,
+                None => merged = Some(part),
+            }
+        }
+        Ok(ColumnMap::of_summary(&merged.unwrap_or(TableSummary {
+            rows: 0,
+            columns: Vec::new(),
+        }))?)
+    })?;
+    let width = map.width();
+    Ok((to_json(&FeatureMap::Columns(map))?, width))
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Table>()?;
+    module.add_function(wrap_pyfunction!(fit_table, module)?)?;
+    module.add_function(wrap_pyfunction!(tune_table, module)?)?;
+    module.add_function(wrap_pyfunction!(scores_table, module)?)?;
+    module.add_function(wrap_pyfunction!(map_of_summaries, module)?)?;
+    module.add_function(wrap_pyfunction!(feature_names, module)?)
+}

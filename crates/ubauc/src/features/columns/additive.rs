@@ -1,0 +1,183 @@
+//! The additive map: beside the linear term of a number, its bins of several widths.
+//!
+//! ```text
+//! score = Σ_numbers ( linear weight · x + table[cell of x] ) + Σ_categories table[level]
+//! ```
+//!
+//! The cells of a number are the bins of its finest width; those of the coarser widths are groups of cells
+//! ([`Nesting`]), each with the factor [`FACTOR`]. A ridge over the weights of all widths is a prior that is smooth where
+//! rows are few and sharp where they are many. Missing is a cell of its own, with the weight of as many widths. Numbers
+//! that have two values need no bins, and categories are as in the linear map.
+
+use super::bins::{Bins, ValueCounts};
+use super::time::DAY;
+use super::{Cells, ColumnMap, Effect};
+use crate::data::table::{Table, Values};
+use crate::solver::nesting::{Group, Nesting};
+use crate::{Error, Result};
+
+/// About so many bins, finest first.
+pub const WIDTHS: [usize; 6] = [128, 64, 32, 16, 8, 4];
+/// The weight of a bin of one width is penalised as if its feature were this large.
+pub const FACTOR: f64 = 0.5;
+
+/// A map, and how its features share weights.
+#[derive(Debug, Clone)]
+pub struct NestedMap {
+    /// From raw values to features.
+    pub map: ColumnMap,
+    /// Of these features.
+    pub nesting: Nesting,
+}
+
+/// How often each value of each number occurs, of times each day with its fraction; none for a category. Rows of weight 0
+/// do not count.
+pub fn value_counts(table: &Table, weights: Option<&[f64]>) -> Vec<Option<ValueCounts>> {
+    use rayon::prelude::*;
+    let counted = |values: &[f64], unit: f64| {
+        let rows = values.iter().enumerate();
+        let rows = rows.filter(|(i, _)| weights.is_none_or(|s| s[*i] > 0.0));
+        ValueCounts::of(rows.map(|(_, x)| x / unit))
+    };
+    let columns = table.columns().par_iter().with_max_len(1);
+    columns
+        .map(|column| match &column.values {
+            Values::Number(values) => Some(counted(values, 1.0)),
+            Values::Time(seconds) => Some(counted(seconds, DAY)),
+            Values::Category { .. } => None,
+        })
+        .collect()
+}
+
+impl NestedMap {
+    /// The additive map of the rows with a weight above 0, of all rows if there are no weights.
+    pub fn additive(table: &Table, weights: Option<&[f64]>) -> Result<NestedMap> {
+        let linear = ColumnMap::learn(table, weights)?;
+        NestedMap::of_counts(linear, &value_counts(table, weights))
+    }
+
+    /// The same from the linear map and the values of its columns, counted here or elsewhere.
+    pub fn of_counts(linear: ColumnMap, counts: &[Option<ValueCounts>]) -> Result<NestedMap> {
+        let (expected, got) = (linear.columns.len(), counts.len());
+        if expected != got {
+            return Err(Error::Length {
+                what: "columns with values counted",
+                expected,
+                got,
+            });
+        }
+        let (mut effects, mut groups) = (Vec::new(), Vec::new());
+        let (linear_effects, others): (Vec<Effect>, Vec<Effect>) =
+            linear.effects.into_iter().partition(Effect::is_linear);
+        for effect in linear_effects {
+            groups.push(vec![alone(0)]);
+            effects.push(effect);
+        }
+        for (column, counts) in counts.iter().enumerate() {
+            let missing = linear.columns[column].missing > 0;
+            let bins = binned(counts.as_ref(), missing).map(|bins| nested(&bins, missing));
+            let has_bins = bins.is_some();
+            if let Some((cells, of_bins)) = bins {
+                effects.push(Effect::Cells { column, cells });
+                groups.push(of_bins);
+            }
+            for effect in others.iter().filter(|e| e.columns() == [column]) {
+                if let Effect::Cells { cells, .. } = effect
+                    && !(has_bins && *cells == Cells::Missing)
+                {
+                    groups.push((0..cells.len() as u32).map(alone).collect());
+                    effects.push(effect.clone());
+                }
+            }
+        }
+        let map = ColumnMap { effects, ..linear };
+        map.check()?;
+        NestedMap::of_groups(map, groups)
+    }
+
+    /// Of the groups of each effect, whose features are counted from the effect's first.
+    fn of_groups(map: ColumnMap, groups: Vec<Vec<Group>>) -> Result<NestedMap> {
+        let starts = map.starts();
+        let moved = |(start, groups): (usize, Vec<Group>)| {
+            let shift = move |group: Group| Group {
+                features: group.features.iter().map(|j| j + start as u32).collect(),
+                ..group
+            };
+            groups.into_iter().map(shift)
+        };
+        let all = starts.into_iter().zip(groups).flat_map(moved).collect();
+        Ok(NestedMap {
+            nesting: Nesting::new(map.width(), all)?,
+            map,
+        })
+    }
+
+    /// The same with more effects behind, each with its groups.
+    pub fn with_effects(&self, more: Vec<(Effect, Vec<Group>)>) -> Result<NestedMap> {
+        let mut map = self.map.clone();
+        let mut groups = self.nesting.groups().to_vec();
+        for (effect, of_effect) in more {
+            let start = map.width() as u32;
+            groups.extend(of_effect.into_iter().map(|group| Group {
+                features: group.features.iter().map(|j| j + start).collect(),
+                ..group
+            }));
+            map.effects.push(effect);
+        }
+        map.check()?;
+        Ok(NestedMap {
+            nesting: Nesting::new(map.width(), groups)?,
+            map,
+        })
+    }
+
+    /// Whether any number has bins: otherwise it is the linear map.
+    pub fn has_bins(&self) -> bool {
+        let bins = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::Cells {
+                    cells: Cells::Bins { .. },
+                    ..
+                }
+            )
+        };
+        self.map.effects.iter().any(bins)
+    }
+}
+
+/// The bins of a number, where they tell more than the number does.
+fn binned(counts: Option<&ValueCounts>, missing: bool) -> Option<Bins> {
+    let counts = counts?;
+    let least = if missing { 2 } else { 3 };
+    (counts.distinct() >= least).then(|| Bins::new(counts, &WIDTHS))
+}
+
+fn alone(feature: u32) -> Group {
+    Group {
+        factor: 1.0,
+        features: vec![feature],
+    }
+}
+
+/// Cells and groups of bins; those of missing values are the last.
+fn nested(bins: &Bins, missing: bool) -> (Cells, Vec<Group>) {
+    let cell_of_missing = missing.then_some(bins.cells() as u32);
+    let mut groups = Vec::new();
+    for width in &bins.widths {
+        let cells: Vec<u32> = (0..bins.cells() as u32).collect();
+        let together = cells.chunk_by(|a, b| width[*a as usize] == width[*b as usize]);
+        let features = together
+            .map(<[u32]>::to_vec)
+            .chain(cell_of_missing.map(|c| vec![c]));
+        groups.extend(features.map(|features| Group {
+            factor: FACTOR,
+            features,
+        }));
+    }
+    let cells = Cells::Bins {
+        cuts: bins.cuts.clone(),
+        missing: cell_of_missing,
+    };
+    (cells, groups)
+}

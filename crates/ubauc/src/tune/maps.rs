@@ -1,0 +1,355 @@
+//! Which map of a table, which loss and which γ: cheap maps first.
+//!
+//! | map | losses tried |
+//! |---|---|
+//! | linear | all |
+//! | additive | those that were best on the linear map |
+//! | pairs, about one and about three for each column | the best one on the additive map |
+//!
+//! each along its path of γ, with logistic regression as the baseline, on the same folds. In every fold a map, and the
+//! ranking of pairs, is learned from the training examples alone. Maps that are no other than one before are not tried: the
+//! additive one where no number has bins, three pairs for each column where there are not so many.
+//!
+//! **Choice.** The map whose best point has the highest mean, or the simplest one before it that is behind by no more than
+//! one standard error of the difference, fold by fold: folds differ much more than maps do within a fold.
+//!
+//! ```text
+//! D_f = A_f(best) − A_f(simpler),   mean(D) ≤ √( Σ_f (D_f − mean D)²/(k − 1)/k )
+//! ```
+//!
+//! **Verdict.** The chosen map and point against logistic regression on the linear map, on examples that neither has seen.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use super::folds::{LearnPart, LocalFolds, Source};
+use super::parts::Parts;
+use super::{Baseline, search_over, verdict};
+use super::{CrossValidated, GridPoint, Setting, TuneInputs, TuneParams, Tuned, Verdict};
+use crate::data::labels::Binary;
+use crate::data::table::Table;
+use crate::features::columns::{ColumnMap, NestedMap};
+use crate::glass_box::{LearnedMap, MapKind, PairChoice, Ranking, TrainingTable};
+use crate::{Error, Result};
+
+/// Losses that go on from the linear map.
+const LOSSES: usize = 3;
+/// Decades from the best γ of one map within which those of the next are tried first.
+const NEAR: f64 = 1.05;
+/// Tables of more columns are left to the linear map: their bins would be more features than a search has time for.
+const MAX_COLUMNS: usize = 2000;
+
+/// The search with one map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapTrial {
+    /// The map.
+    pub map: MapKind,
+    /// What was tried with it.
+    pub tuned: Tuned,
+    /// Seconds that it took.
+    pub seconds: f64,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TunedMaps {
+    /// Simple maps first.
+    pub trials: Vec<MapTrial>,
+    /// Index of the choice.
+    pub chosen: usize,
+    /// `None` if nothing was held out.
+    pub verdict: Option<Verdict>,
+    /// Time ran out, or a stop was asked for, before all was tried.
+    pub cut_short: bool,
+}
+
+impl TunedMaps {
+    /// The map that was chosen, and its best point.
+    pub fn best(&self) -> (&MapKind, &GridPoint) {
+        let trial = &self.trials[self.chosen];
+        (&trial.map, trial.tuned.best())
+    }
+}
+
+/// The maps that are tried where nothing is said.
+fn default_maps(table: &Table) -> Vec<MapKind> {
+    let pairs = |share| MapKind::Pairs(PairChoice::PerColumn(share));
+    match table.columns().len() {
+        0..=1 => vec![MapKind::Linear, MapKind::Additive],
+        2..=MAX_COLUMNS => vec![MapKind::Linear, MapKind::Additive, pairs(1.0), pairs(3.0)],
+        _ => vec![MapKind::Linear],
+    }
+}
+
+/// Tries maps, losses and γ, and chooses. Without `maps` those that suit the table.
+pub fn tune_maps(
+    table: &Table,
+    labels: &Binary,
+    inputs: &TuneInputs<'_>,
+    params: &TuneParams,
+    maps: Option<&[MapKind]>,
+) -> Result<TunedMaps> {
+    params.check()?;
+    let learner = Learner {
+        table,
+        labels,
+        groups: inputs.groups,
+        ranked: Mutex::default(),
+    };
+    let (expected, got) = (table.len(), labels.positive.len());
+    if expected != got {
+        return Err(Error::Length {
+            what: "labels",
+            expected,
+            got,
+        });
+    }
+    let none = |_: Option<u32>, _: &[f64]| Ok(ColumnMap::default().into());
+    let parts = Parts::new(learner.source(&none), inputs, params)?;
+    let mut search = MapSearch {
+        learner,
+        inputs,
+        params,
+        parts: &parts,
+        started: Instant::now(),
+        trials: Vec::new(),
+        cut_short: false,
+    };
+    let maps = match maps {
+        Some(maps) => maps.to_vec(),
+        None => default_maps(table),
+    };
+    for map in maps {
+        if search.is_over() && !search.trials.is_empty() {
+            search.cut_short = true;
+            break;
+        }
+        if search.is_new(&map)? {
+            search.run(map)?;
+        }
+    }
+    search.finish()
+}
+
+/// Additive map and ranking of the pairs of one training part.
+type Ranked = Arc<(NestedMap, Ranking)>;
+
+/// Maps of training parts.
+struct Learner<'a> {
+    table: &'a Table,
+    labels: &'a Binary,
+    groups: Option<&'a [u32]>,
+    /// What maps with pairs have in common, by the fold that is left out.
+    ranked: Mutex<HashMap<Option<u32>, Ranked>>,
+}
+
+impl<'a> Learner<'a> {
+    fn source<'s>(&'s self, learn: LearnPart<'s>) -> Source<'s> {
+        Source::Table {
+            table: self.table,
+            labels: self.labels,
+            learn,
+        }
+    }
+
+    fn learn(&self, kind: &MapKind, without: Option<u32>, weights: &[f64]) -> Result<LearnedMap> {
+        let training = TrainingTable {
+            table: self.table,
+            labels: self.labels,
+            weights: Some(weights),
+            groups: self.groups,
+        };
+        let MapKind::Pairs(choice) = kind else {
+            return training.learn(kind);
+        };
+        let known = match self.ranked.lock() {
+            Ok(ranked) => ranked.get(&without).cloned(),
+            Err(_) => None,
+        };
+        let ranked = match known {
+            Some(ranked) => ranked,
+            None => {
+                let additive = NestedMap::additive(self.table, Some(weights))?;
+                let ranking = Ranking::new(&training, &additive)?;
+                let found = Arc::new((additive, ranking));
+                if let Ok(mut ranked) = self.ranked.lock() {
+                    ranked.insert(without, found.clone());
+                }
+                found
+            }
+        };
+        ranked.1.with_pairs(&ranked.0, choice)
+    }
+}
+
+struct MapSearch<'a> {
+    learner: Learner<'a>,
+    inputs: &'a TuneInputs<'a>,
+    params: &'a TuneParams,
+    parts: &'a Parts,
+    started: Instant,
+    trials: Vec<MapTrial>,
+    cut_short: bool,
+}
+
+impl MapSearch<'_> {
+    fn is_over(&self) -> bool {
+        let limit = self.params.time_limit;
+        let stop = self.inputs.stop;
+        limit.is_some_and(|limit| self.started.elapsed() >= limit)
+            || stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Whether a map is another than those before.
+    fn is_new(&self, map: &MapKind) -> Result<bool> {
+        let columns = self.learner.table.columns().len();
+        let most = columns * columns.saturating_sub(1) / 2;
+        let pairs = |map: &MapKind| match map {
+            MapKind::Pairs(PairChoice::Best(count)) => Some((*count).min(most)),
+            MapKind::Pairs(PairChoice::PerColumn(share)) => {
+                Some(((share * columns as f64).ceil() as usize).min(most))
+            }
+            MapKind::Linear | MapKind::Additive | MapKind::Pairs(PairChoice::Named(_)) => None,
+        };
+        let before = || self.trials.iter().map(|trial| &trial.map);
+        Ok(match map {
+            _ if self.trials.is_empty() => true,
+            MapKind::Additive if before().any(|map| *map == MapKind::Linear) => {
+                NestedMap::additive(self.learner.table, self.inputs.weights)?.has_bins()
+            }
+            map => pairs(map).is_none_or(|count| before().all(|other| pairs(other) != Some(count))),
+        })
+    }
+
+    /// The losses to try with the next map.
+    fn settings(&self) -> Vec<Setting> {
+        let Some(last) = self.trials.last() else {
+            return self.params.settings.clone();
+        };
+        let count = match self.trials.len() {
+            1 => LOSSES,
+            _ => 1,
+        };
+        let mut best: Vec<&GridPoint> = vec![last.tuned.best()];
+        let mut points: Vec<&GridPoint> = last.tuned.points.iter().collect();
+        let key = |p: &GridPoint| [p.judged.fold_aucs.len() as f64, p.judged.auc];
+        points.retain(|p| !p.collapsed && self.params.settings.contains(&p.setting));
+        points.sort_by(|a, b| {
+            let ([n, x], [m, y]) = (key(a), key(b));
+            m.total_cmp(&n).then(y.total_cmp(&x))
+        });
+        for point in points {
+            if best.len() < count && best.iter().all(|p| p.setting != point.setting) {
+                best.push(point);
+            }
+        }
+        best.into_iter().map(|point| point.setting).collect()
+    }
+
+    /// The γ to try with the next map: of maps with pairs about those of the best of the map before, from where the search
+    /// goes on if they are not enough.
+    fn gammas(&self) -> Vec<f64> {
+        let all = &self.params.gammas;
+        let Some(last) = self.trials.last().filter(|_| self.trials.len() > 1) else {
+            return all.clone();
+        };
+        let best = last.tuned.best().gamma;
+        let is_near = |gamma: &f64| (gamma / best).log10().abs() <= NEAR;
+        let near: Vec<f64> = all.iter().copied().filter(is_near).collect();
+        match self.params.extend && near.len() > 1 {
+            true => near,
+            false => all.clone(),
+        }
+    }
+
+    fn run(&mut self, map: MapKind) -> Result<()> {
+        let started = Instant::now();
+        let limit = self.params.time_limit;
+        let params = TuneParams {
+            settings: self.settings(),
+            gammas: self.gammas(),
+            time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
+            ..self.params.clone()
+        };
+        let learner = &self.learner;
+        let learn = |without: Option<u32>, weights: &[f64]| learner.learn(&map, without, weights);
+        let folds = LocalFolds::new(learner.source(&learn), self.inputs, &params, self.parts)?;
+        let baseline = match self.trials.is_empty() {
+            true => Baseline::Logistic,
+            false => Baseline::None,
+        };
+        let tuned = search_over(&folds, &params, baseline, self.inputs)?;
+        drop(folds);
+        self.cut_short |= tuned.cut_short;
+        self.trials.push(MapTrial {
+            map,
+            tuned,
+            seconds: started.elapsed().as_secs_f64(),
+        });
+        Ok(())
+    }
+
+    /// The index of the simplest trial that is no worse than the best but for chance.
+    fn choose(&self) -> usize {
+        let judged = |trial: &MapTrial| trial.tuned.best().judged.clone();
+        let all: Vec<CrossValidated> = self.trials.iter().map(judged).collect();
+        let most = all.iter().map(|j| j.fold_aucs.len()).max().unwrap_or(0);
+        let full = |at: &usize| all[*at].fold_aucs.len() == most;
+        let best = (0..all.len()).filter(full).reduce(|best, at| {
+            if all[at].auc > all[best].auc {
+                at
+            } else {
+                best
+            }
+        });
+        let Some(best) = best else {
+            return 0;
+        };
+        let as_good = |at: &usize| {
+            let folds = all[best].fold_aucs.iter().zip(&all[*at].fold_aucs);
+            let difference = CrossValidated::of(folds.map(|(a, b)| a - b).collect());
+            difference.auc <= difference.standard_error
+        };
+        (0..best).filter(full).find(as_good).unwrap_or(best)
+    }
+
+    fn finish(self) -> Result<TunedMaps> {
+        let chosen = self.choose();
+        let verdict = match self.parts.held_out.is_empty() {
+            true => None,
+            false => Some(self.verdict(chosen)?),
+        };
+        Ok(TunedMaps {
+            trials: self.trials,
+            chosen,
+            verdict,
+            cut_short: self.cut_short,
+        })
+    }
+
+    /// The choice against logistic regression on the first map.
+    fn verdict(&self, chosen: usize) -> Result<Verdict> {
+        let (ours, first) = (&self.trials[chosen], &self.trials[0]);
+        let scores = |trial: &MapTrial, point: &GridPoint| {
+            let learner = &self.learner;
+            let learn =
+                |without: Option<u32>, weights: &[f64]| learner.learn(&trial.map, without, weights);
+            let source = learner.source(&learn);
+            let folds = LocalFolds::of_held_out(source, self.inputs, self.params, self.parts);
+            folds.scores(&folds.training(None)?, point)
+        };
+        let (point, logistic) = (ours.tuned.best(), first.tuned.best_logistic());
+        let is_logistic = chosen == 0 && point.setting.is_logistic();
+        let by_ours = scores(ours, point)?;
+        let by_logistic = match is_logistic && point.gamma == logistic.gamma {
+            true => by_ours.clone(),
+            false => scores(first, logistic)?,
+        };
+        let none = |_: Option<u32>, _: &[f64]| Ok(ColumnMap::default().into());
+        let source = self.learner.source(&none);
+        let folds = LocalFolds::of_held_out(source, self.inputs, self.params, self.parts);
+        verdict::of_scores(&folds, [&by_ours, &by_logistic], is_logistic)
+    }
+}

@@ -1,0 +1,69 @@
+"""What a user should know of a fit."""
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .exceptions import BaselineWarning, CollapseWarning, warn_user
+
+# Passes that ended while the objective still changed by such a share of itself deserve a warning.
+STILL_MOVING = 1e-3
+
+
+def warn_about(solution, n, spec):
+    """What a user should do something about, of n examples that count."""
+    tied = solution.tied
+    if not solution.weights.any():
+        what = "all weights are 0, and every example has the same score"
+    elif tied == n:
+        what = "every example is tied at the threshold, and the order of the scores means nothing"
+    elif solution.collapsed:
+        what = f"{tied} of {n} examples are tied at the threshold: the model has collapsed"
+    else:
+        what = None
+    if what is not None:
+        message = f"{what}; a larger beta or a smaller gamma keeps scores apart"
+        warn_user(message, CollapseWarning)
+    _warn_about_verdict(solution.tuned)
+    stop = solution.stop
+    if stop in ("stalled", "max_newton"):
+        gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
+        # Steps that ran out, or rounding that leaves nothing to gain by any more of them.
+        remedy = "allow more steps (max_iter)"
+        if stop == "stalled":
+            remedy = (
+                "where the mean of a feature dwarfs its variation, take it off (fit_intercept=True "
+                "does, of dense features)"
+            )
+        message = (
+            f"not converged ({stop}): the gap is {gap}, asked for was {spec['tolerance']:g}; "
+            f"{remedy}, scale the features (scale='maxabs') or ask for a larger tol"
+        )
+        warn_user(message, ConvergenceWarning)
+    elif stop == "estimated":
+        message = (
+            "the gap is an estimate, not a certificate: with gamma=0 features may depend on each "
+            "other, which a small gamma mends; and where values are huge beside their variation "
+            "rounding hides it, which taking their mean off mends"
+        )
+        warn_user(message, ConvergenceWarning)
+    elif stop == "max_passes":
+        objective = solution.trace["objective"]
+        change = np.inf if objective.size < 2 else abs(objective[-2] / objective[-1] - 1.0)
+        if change > STILL_MOVING:
+            message = (
+                f"all {solution.n_iter} passes are made and the objective still changes; allow "
+                "more (max_iter), or take solver='batch', which finds the minimum"
+            )
+            warn_user(message, ConvergenceWarning)
+
+
+def _warn_about_verdict(tuned):
+    if tuned is not None and tuned["is_worse_than_logistic"]:
+        verdict, logistic = tuned["verdict"], tuned["points"][tuned["logistic"]]
+        message = (
+            f"logistic regression is significantly better on examples that neither model has seen: "
+            f"AUC {verdict['logistic']['auc']:.4f} against {verdict['ours']['auc']:.4f} "
+            f"(p {verdict['test']['p']:.1e}); consider beta=0, softness=1, "
+            f"gamma={logistic['gamma']:g}, which is logistic regression"
+        )
+        warn_user(message, BaselineWarning)
