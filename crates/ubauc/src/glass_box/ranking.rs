@@ -328,7 +328,7 @@ fn sides(
 
 /// Bins of a number, missing values in a cell of their own.
 fn number_side(counts: &ValueCounts, missing: bool) -> (Cells, Side) {
-    let bins = Bins::new(counts, &WIDTHS).from_width(FIRST_WIDTH);
+    let bins = Bins::new(counts, &WIDTHS).coarser(FIRST_WIDTH);
     let cells = bins.cells() as u32;
     let mut widths = bins.widths;
     if missing {

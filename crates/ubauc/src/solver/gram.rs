@@ -39,7 +39,7 @@ impl Gram {
         match row.row {
             Row::Dense(values) => self.add_dense(a, row.centre(values)),
             // Numbers alone are taken four rows at a time.
-            Row::Coded { values, codes } if codes.is_empty() => {
+            Row::Coded { values, codes: [] } => {
                 self.add_dense(a, values.iter().copied());
             }
             Row::Coded { values, codes } => self.add_coded(a, values, codes),

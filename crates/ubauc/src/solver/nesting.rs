@@ -134,7 +134,7 @@ impl Nesting {
     }
 
     /// w ← L⁻¹w.
-    pub(crate) fn from_weights(&self, w: &mut [f64]) {
+    pub(crate) fn undo_weights(&self, w: &mut [f64]) {
         w.iter_mut().zip(&self.alone).for_each(|(w, l)| *w /= l);
         self.each_component(w, |component, part| component.root.forward(part));
     }
@@ -387,7 +387,7 @@ mod tests {
         let nesting = example();
         let w: Vec<f64> = (0..6).map(|j| f64::from(j * j) - 3.0).collect();
         let mut t = w.clone();
-        nesting.from_weights(&mut t);
+        nesting.undo_weights(&mut t);
         nesting.to_weights(&mut t);
         assert!(t.iter().zip(&w).all(|(a, b)| (a - b).abs() < 1e-12));
     }

@@ -303,7 +303,7 @@ impl<'a> Shards<'a> {
     /// Weights for the features of the solver.
     pub(crate) fn scaled(&self, raw: &[f64]) -> Vec<f64> {
         let mut w = raw.to_vec();
-        self.transform.from_weights(&mut w);
+        self.transform.undo_weights(&mut w);
         w
     }
 

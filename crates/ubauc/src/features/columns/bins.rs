@@ -123,7 +123,7 @@ impl Bins {
     }
 
     /// The same without the finest widths: cells are the bins of the width at a position.
-    pub fn from_width(&self, first: usize) -> Bins {
+    pub fn coarser(&self, first: usize) -> Bins {
         let Some(fine) = self.widths.get(first) else {
             return Bins {
                 cuts: Vec::new(),
@@ -286,7 +286,7 @@ mod tests {
                 prop_assert_eq!(width[0], 0);
                 prop_assert!(width.windows(2).all(|w| w[1] == w[0] || w[1] == w[0] + 1));
             }
-            let coarse = bins.from_width(2);
+            let coarse = bins.coarser(2);
             prop_assert_eq!(coarse.widths.len(), 3);
             prop_assert!(coarse.cuts.iter().all(|cut| bins.cuts.contains(cut)));
             for (cell, cut) in bins.cuts.iter().enumerate() {

@@ -52,7 +52,7 @@ impl Transform<'_> {
     }
 
     /// w ← L⁻¹w.
-    pub(super) fn from_weights(&self, w: &mut [f64]) {
+    pub(super) fn undo_weights(&self, w: &mut [f64]) {
         match self {
             Transform::None => {}
             Transform::Divisors(divisors) => {
@@ -60,7 +60,7 @@ impl Transform<'_> {
                     .zip(divisors.iter())
                     .for_each(|(w, by)| *w *= by);
             }
-            Transform::Nesting(nesting) => nesting.from_weights(w),
+            Transform::Nesting(nesting) => nesting.undo_weights(w),
         }
     }
 
