@@ -3,6 +3,7 @@
 
 mod bits; // the numbers are those they were
 mod columns; // maps of tables
+mod glass_box; // additive maps, pairs, and what they say
 mod guide;
 mod metrics;
 mod model_file;

@@ -1,1 +1,443 @@
-//! What a model says of each column and pair.
+//! What a model says of each column and pair, ready to be drawn.
+//!
+//! The score is a sum of terms: one for each column (the linear part and the table of its cells together; of a time also
+//! one for each of its parts), and one for each pair. As they are fitted, terms overlap: a table of a pair can hold a part
+//! of the main effects of its columns, and every table a constant. They are taken apart by the rows of the training table:
+//!
+//! ```text
+//! pair:  f(a, b) ← f(a, b) − r_a − c_b,  with r, c such that Σ_b n_ab f(a, b) = 0 for every a, Σ_a n_ab f(a, b) = 0 for every b
+//! main:  f(a) ← f(a) + Σ_pairs r_a,      less its mean over the rows, which goes to the intercept
+//! ```
+//!
+//! n_ab the weight of the rows in both cells. r and c are found by sweeping rows and columns in turn; where the table falls
+//! into parts, one constant for each of them is free and whatever the sweeps leave. The sum of all terms and the intercept
+//! is the score, whatever the row.
+//!
+//! The importance of a term is its standard deviation over the rows.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::data::rows::{NO_CELL, Rows};
+use crate::data::table::Table;
+use crate::features::columns::{Cells, ColumnMap, Effect, PairCells};
+use crate::{Error, Result};
+
+/// Sweeps end when they change nothing by more than this share of the largest weight, or after this many.
+const ENOUGH: f64 = 1e-13;
+const MAX_SWEEPS: usize = 500;
+
+/// All terms of a model.
+#[derive(Debug, Clone, Serialize)]
+pub struct Effects {
+    /// Columns in their order, then pairs.
+    pub terms: Vec<Term>,
+    /// The score of a row of which every term is 0: the mean score of the training rows.
+    pub intercept: f64,
+    #[serde(skip)]
+    readers: ColumnMap,
+}
+
+/// What a column or a pair adds to the score.
+#[derive(Debug, Clone, Serialize)]
+pub struct Term {
+    /// `age`, `pickup hour`, `age & hours`.
+    pub name: String,
+    /// Positions of its columns in the map.
+    pub columns: Vec<usize>,
+    /// Standard deviation over the training rows.
+    pub importance: f64,
+    /// The linear part: this times (x − mean)/deviation.
+    pub slope: Option<f64>,
+    /// Of a column the cells in their order, of a pair those that training rows are in.
+    pub cells: Vec<TermCell>,
+    #[serde(skip)]
+    table: TermTable,
+}
+
+/// One cell of a term.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TermCell {
+    /// Of the column, or of both of a pair.
+    pub cell: Vec<u32>,
+    /// `25 <= age < 30`, `workclass=Private`; of a pair two of these.
+    pub names: Vec<String>,
+    /// Training rows in it.
+    pub rows: u64,
+    /// What it adds, without the linear part.
+    pub value: f64,
+}
+
+/// From readers to values.
+#[derive(Debug, Clone, Default)]
+struct TermTable {
+    /// Position of the linear reader.
+    linear: Option<usize>,
+    /// Positions of the readers of cells: one for a column, two for a pair, none for a number without cells.
+    sides: Vec<usize>,
+    /// Of a column: the value of every cell.
+    values: Vec<f64>,
+    /// Of a pair: its cells, their values, and r and c.
+    pair: Option<(PairCells, Vec<f64>, [Vec<f64>; 2])>,
+    /// The value of a row in no cell.
+    constant: f64,
+}
+
+impl TermTable {
+    /// What is added by the cells of a row.
+    fn value(&self, cells: &[u32]) -> f64 {
+        let at = |values: &[f64], cell: u32| values.get(cell as usize).copied().unwrap_or(0.0);
+        match (&self.pair, cells) {
+            (Some((pairs, values, [r, c])), &[a, b]) => {
+                at(values, pairs.cell(a, b)) - at(r, a) - at(c, b)
+            }
+            (None, &[cell]) => at(&self.values, cell) + self.constant,
+            _ => self.constant,
+        }
+    }
+}
+
+impl Effects {
+    /// The terms of these weights, taken apart by the rows with a weight above 0.
+    pub fn new(
+        map: &ColumnMap,
+        weights: &[f64],
+        intercept: f64,
+        table: &Table,
+        sample_weights: Option<&[f64]>,
+    ) -> Result<Effects> {
+        let lengths = [
+            ("weights of the map", map.width(), Some(weights.len())),
+            (
+                "sample weights",
+                table.len(),
+                sample_weights.map(<[f64]>::len),
+            ),
+        ];
+        for (what, expected, got) in lengths {
+            if let Some(got) = got.filter(|got| *got != expected) {
+                return Err(Error::Length {
+                    what,
+                    expected,
+                    got,
+                });
+            }
+        }
+        map.check()?;
+        let (readers, mut terms) = terms_of(map, weights);
+        let rows = Readings::new(&readers, table)?;
+        let weight = |i: usize| sample_weights.map_or(1.0, |s| s[i]);
+        for at in 0..terms.len() {
+            if terms[at].table.pair.is_some() {
+                purify(&mut terms, at, &rows, &weight);
+            }
+        }
+        let mut intercept = intercept;
+        for term in &mut terms {
+            let slope = term.slope.unwrap_or(0.0);
+            let (mut sums, mut counts) = ([0.0; 3], BTreeMap::new());
+            for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
+                let cells = rows.cells(i, &term.table.sides);
+                let linear = term.table.linear.map_or(0.0, |k| slope * rows.number(i, k));
+                let value = linear + term.table.value(&cells);
+                let s = weight(i);
+                sums = [
+                    sums[0] + s,
+                    sums[1] + s * value,
+                    sums[2] + s * value * value,
+                ];
+                *counts.entry(cells).or_insert(0_u64) += 1;
+            }
+            let mean = if sums[0] > 0.0 {
+                sums[1] / sums[0]
+            } else {
+                0.0
+            };
+            if term.table.pair.is_none() {
+                term.table.constant -= mean;
+                intercept += mean;
+            }
+            let squares = (sums[2] / sums[0].max(f64::MIN_POSITIVE) - mean * mean).max(0.0);
+            term.importance = squares.sqrt();
+            describe(term, &readers, &counts);
+        }
+        Ok(Effects {
+            terms,
+            intercept,
+            readers,
+        })
+    }
+
+    /// What each term adds to the score of each row of a table: terms in their order for each row. With the intercept they
+    /// add up to the scores.
+    pub fn eval(&self, table: &Table) -> Result<Vec<Vec<f64>>> {
+        let rows = Readings::new(&self.readers, table)?;
+        let of_row = |i: usize| {
+            let value = |term: &Term| {
+                let slope = term.slope.unwrap_or(0.0);
+                let linear = term.table.linear.map_or(0.0, |k| slope * rows.number(i, k));
+                linear + term.table.value(&rows.cells(i, &term.table.sides))
+            };
+            self.terms.iter().map(value).collect()
+        };
+        Ok((0..rows.len()).map(of_row).collect())
+    }
+}
+
+/// Numbers and cells of every row, by the effects of a map.
+struct Readings {
+    rows: Rows,
+    starts: Vec<usize>,
+    numbers: usize,
+}
+
+impl Readings {
+    fn new(readers: &ColumnMap, table: &Table) -> Result<Readings> {
+        Ok(Readings {
+            rows: readers.apply(table)?,
+            starts: readers.starts(),
+            numbers: readers.effects.iter().filter(|e| e.is_linear()).count(),
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn number(&self, i: usize, effect: usize) -> f64 {
+        match &self.rows {
+            Rows::Coded(coded) => coded.all_values()[i * self.numbers + effect],
+            Rows::Dense(_) | Rows::Csr(_) => 0.0,
+        }
+    }
+
+    /// The cells of some effects.
+    fn cells(&self, i: usize, effects: &[usize]) -> Vec<u32> {
+        let Rows::Coded(coded) = &self.rows else {
+            return Vec::new();
+        };
+        let width = coded.shape().codes;
+        let cell = |&effect: &usize| {
+            let code = coded.all_codes()[i * width + effect - self.numbers];
+            match code {
+                NO_CELL => NO_CELL,
+                code => code - self.starts[effect] as u32,
+            }
+        };
+        effects.iter().map(cell).collect()
+    }
+}
+
+/// A map of the cells that terms read, and the terms with their weights as they were fitted.
+fn terms_of(map: &ColumnMap, weights: &[f64]) -> (ColumnMap, Vec<Term>) {
+    let mut readers: Vec<Effect> = Vec::new();
+    let linear = map.effects.iter().filter(|effect| effect.is_linear());
+    readers.extend(linear.cloned());
+    let mut terms: Vec<Term> = Vec::new();
+    for (k, effect) in readers.iter().enumerate() {
+        let mut term = term_of(map, effect.columns(), None);
+        term.slope = Some(weights[k]);
+        term.table.linear = Some(k);
+        terms.push(term);
+    }
+    let mut pairs = Vec::new();
+    for (effect, start) in map.effects.iter().zip(map.starts()) {
+        let values = weights[start..start + effect.width()].to_vec();
+        match effect {
+            Effect::Linear { .. } => {}
+            Effect::Cells { cells, .. } => {
+                let at = main_of(map, &mut terms, effect.columns()[0], cells);
+                let reader = readers.len();
+                readers.push(effect.clone());
+                terms[at].table.sides = vec![reader];
+                terms[at].table.values = values;
+            }
+            Effect::Pair { .. } => pairs.push((effect, values)),
+        }
+    }
+    terms.sort_by_key(|term| term.columns[0]);
+    for (effect, values) in pairs {
+        if let Effect::Pair {
+            columns,
+            cells,
+            pairs,
+        } = effect
+        {
+            let mut term = term_of(map, columns, None);
+            term.name = format!(
+                "{} & {}",
+                part_name(map, columns[0], &cells[0]),
+                part_name(map, columns[1], &cells[1])
+            );
+            for (column, cells) in columns.iter().zip(cells) {
+                term.table.sides.push(readers.len());
+                readers.push(Effect::Cells {
+                    column: *column,
+                    cells: cells.clone(),
+                });
+                // A number without cells of its own takes those of the pair.
+                let at = main_of(map, &mut terms, *column, cells);
+                if terms[at].table.sides.is_empty() {
+                    terms[at].table.sides = vec![readers.len() - 1];
+                    terms[at].table.values = vec![0.0; cells.len()];
+                }
+            }
+            let shifts = cells.each_ref().map(|cells| vec![0.0; cells.len()]);
+            term.table.pair = Some((pairs.clone(), values, shifts));
+            terms.push(term);
+        }
+    }
+    let readers = ColumnMap {
+        effects: readers,
+        ..map.clone()
+    };
+    (readers, terms)
+}
+
+fn term_of(map: &ColumnMap, columns: &[usize], name: Option<String>) -> Term {
+    let first = || map.columns[columns[0]].name.clone();
+    Term {
+        name: name.unwrap_or_else(first),
+        columns: columns.to_vec(),
+        importance: 0.0,
+        slope: None,
+        cells: Vec::new(),
+        table: TermTable::default(),
+    }
+}
+
+/// A column, or a part of a time.
+fn part_name(map: &ColumnMap, column: usize, cells: &Cells) -> String {
+    let name = &map.columns[column].name;
+    match cells {
+        Cells::Part { part } => format!("{name} {}", part.name()),
+        Cells::Missing | Cells::Levels { .. } | Cells::Bins { .. } => name.clone(),
+    }
+}
+
+/// The position of the main term of a column, or of a part of a time; a new one if there is none.
+fn main_of(map: &ColumnMap, terms: &mut Vec<Term>, column: usize, cells: &Cells) -> usize {
+    let name = part_name(map, column, cells);
+    let known = |term: &Term| term.columns == [column] && term.name == name;
+    terms.iter().position(known).unwrap_or_else(|| {
+        terms.push(term_of(map, &[column], Some(name)));
+        terms.len() - 1
+    })
+}
+
+/// Takes the main effects out of a pair and gives them to the terms of its columns.
+fn purify(terms: &mut [Term], at: usize, rows: &Readings, weight: &dyn Fn(usize) -> f64) {
+    let sides = terms[at].table.sides.clone();
+    let mut grid: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    // The main terms' cell for each side's cell: bins of a pair are made of those of the column.
+    let mains = [0, 1].map(|side| {
+        let of = |term: &Term| {
+            term.columns.len() == 1 && terms[at].name.split(" & ").nth(side) == Some(&term.name)
+        };
+        terms[..at].iter().position(of)
+    });
+    let mut inner: [BTreeMap<u32, u32>; 2] = Default::default();
+    for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
+        let cells = rows.cells(i, &sides);
+        *grid.entry((cells[0], cells[1])).or_insert(0.0) += weight(i);
+        for side in 0..2 {
+            if let Some(main) = mains[side] {
+                let cell = rows.cells(i, &terms[main].table.sides);
+                inner[side].extend(cell.first().map(|&cell| (cell, cells[side])));
+            }
+        }
+    }
+    let Some((pairs, values, shifts)) = &mut terms[at].table.pair else {
+        return;
+    };
+    // Without a main term, or for a cell that no rows are in, nothing can be moved.
+    sweep(
+        &grid,
+        pairs,
+        values,
+        shifts,
+        mains.map(|main| main.is_some()),
+    );
+    let shifts = shifts.clone();
+    for side in 0..2 {
+        if let Some(main) = mains[side] {
+            let values = &mut terms[main].table.values;
+            for (&cell, &of_pair) in &inner[side] {
+                if let (Some(value), Some(shift)) = (
+                    values.get_mut(cell as usize),
+                    shifts[side].get(of_pair as usize),
+                ) {
+                    *value += shift;
+                }
+            }
+        }
+    }
+}
+
+/// r and c of one pair.
+fn sweep(
+    grid: &BTreeMap<(u32, u32), f64>,
+    pairs: &PairCells,
+    values: &[f64],
+    shifts: &mut [Vec<f64>; 2],
+    movable: [bool; 2],
+) {
+    let largest = values.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+    let value = |a: u32, b: u32| {
+        values
+            .get(pairs.cell(a, b) as usize)
+            .copied()
+            .unwrap_or(0.0)
+    };
+    for _ in 0..MAX_SWEEPS {
+        let mut most = 0.0_f64;
+        for side in (0..2).filter(|&side| movable[side]) {
+            let mut sums = vec![[0.0; 2]; shifts[side].len()];
+            for (&(a, b), &n) in grid {
+                let own = if side == 0 { a } else { b };
+                let at = |s: usize, cell: u32| shifts[s].get(cell as usize).copied().unwrap_or(0.0);
+                if let Some(sum) = sums.get_mut(own as usize) {
+                    sum[0] += n;
+                    sum[1] += n * (value(a, b) - at(0, a) - at(1, b));
+                }
+            }
+            for (shift, [n, sum]) in shifts[side].iter_mut().zip(sums) {
+                if n > 0.0 {
+                    *shift += sum / n;
+                    most = most.max((sum / n).abs());
+                }
+            }
+        }
+        if most <= ENOUGH * largest {
+            return;
+        }
+    }
+}
+
+/// Writes the cells of a term.
+fn describe(term: &mut Term, readers: &ColumnMap, counts: &BTreeMap<Vec<u32>, u64>) {
+    let names: Vec<Vec<String>> = (term.table.sides.iter())
+        .map(|&reader| readers.cell_names(reader))
+        .collect();
+    let cell = |cell: Vec<u32>, rows: u64| TermCell {
+        names: (cell.iter().zip(&names))
+            .map(|(cell, names)| names.get(*cell as usize).cloned().unwrap_or_default())
+            .collect(),
+        rows,
+        value: term.table.value(&cell),
+        cell,
+    };
+    let cells: Vec<TermCell> = match term.table.pair {
+        Some(_) => {
+            let known = counts.iter().filter(|(cells, _)| !cells.contains(&NO_CELL));
+            known
+                .map(|(cells, rows)| cell(cells.clone(), *rows))
+                .collect()
+        }
+        None => (0..term.table.values.len() as u32)
+            .map(|at| cell(vec![at], counts.get(&vec![at]).copied().unwrap_or(0)))
+            .collect(),
+    };
+    term.cells = cells;
+}

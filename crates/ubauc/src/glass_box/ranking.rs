@@ -14,14 +14,16 @@ use crate::data::split;
 use crate::features::columns::bins::{Bins, ValueCounts};
 use crate::features::columns::pairs::rank::{CellColumn, RankedPair, Residuals, rank};
 use crate::features::columns::pairs::{PairCounts, Side, learn};
-use crate::features::columns::{Cells, ColumnKind, ColumnMap, Effect, NestedMap, value_counts};
+use crate::features::columns::{
+    Cells, ColumnKind, ColumnMap, Effect, NestedMap, WIDTHS, value_counts,
+};
 use crate::objective::ubauc::ClassWeight;
 use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
 use crate::solver::nesting::Group;
 use crate::{Error, Result};
 
-/// About so many bins a side, finest first.
-const WIDTHS: [usize; 3] = [16, 8, 4];
+/// Numbers have the bins of the additive map, from this width on: about 16, 8 and 4 a side.
+const FIRST_WIDTH: usize = WIDTHS.len() - 3;
 /// Folds of the out-of-fold residuals.
 const FOLDS: u32 = 3;
 /// Of the model that leaves them.
@@ -326,7 +328,7 @@ fn sides(
 
 /// Bins of a number, missing values in a cell of their own.
 fn number_side(counts: &ValueCounts, missing: bool) -> (Cells, Side) {
-    let bins = Bins::new(counts, &WIDTHS);
+    let bins = Bins::new(counts, &WIDTHS).from_width(FIRST_WIDTH);
     let cells = bins.cells() as u32;
     let mut widths = bins.widths;
     if missing {

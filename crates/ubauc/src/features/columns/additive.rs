@@ -17,7 +17,7 @@ use crate::solver::nesting::{Group, Nesting};
 use crate::{Error, Result};
 
 /// About so many bins, finest first.
-pub const WIDTHS: [usize; 5] = [64, 32, 16, 8, 4];
+pub const WIDTHS: [usize; 6] = [128, 64, 32, 16, 8, 4];
 /// The weight of a bin of one width is penalised as if its feature were this large.
 pub const FACTOR: f64 = 0.5;
 

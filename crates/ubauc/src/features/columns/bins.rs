@@ -122,6 +122,23 @@ impl Bins {
         }
     }
 
+    /// The same without the finest widths: cells are the bins of the width at a position.
+    pub fn from_width(&self, first: usize) -> Bins {
+        let Some(fine) = self.widths.get(first) else {
+            return Bins {
+                cuts: Vec::new(),
+                widths: Vec::new(),
+            };
+        };
+        let begins = |cell: &usize| *cell == 0 || fine[*cell] != fine[*cell - 1];
+        let cells: Vec<usize> = (0..self.cells()).filter(begins).collect();
+        let width = |bins: &Vec<u32>| cells.iter().map(|&cell| bins[cell]).collect();
+        Bins {
+            cuts: cells[1..].iter().map(|&cell| self.cuts[cell - 1]).collect(),
+            widths: self.widths[first..].iter().map(width).collect(),
+        }
+    }
+
     /// Number of fine cells.
     pub fn cells(&self) -> usize {
         self.cuts.len() + 1
@@ -268,6 +285,14 @@ mod tests {
                 prop_assert_eq!(width.len(), bins.cells());
                 prop_assert_eq!(width[0], 0);
                 prop_assert!(width.windows(2).all(|w| w[1] == w[0] || w[1] == w[0] + 1));
+            }
+            let coarse = bins.from_width(2);
+            prop_assert_eq!(coarse.widths.len(), 3);
+            prop_assert!(coarse.cuts.iter().all(|cut| bins.cuts.contains(cut)));
+            for (cell, cut) in bins.cuts.iter().enumerate() {
+                let of = coarse.cuts.partition_point(|c| c <= cut);
+                prop_assert_eq!(bins.widths[2][cell + 1], coarse.widths[0][of]);
+                prop_assert_eq!(bins.widths[4][cell + 1], coarse.widths[2][of]);
             }
             for pair in bins.widths.windows(2) {
                 // Whoever is together in the finer width is so in the coarser one.

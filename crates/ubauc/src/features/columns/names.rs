@@ -31,6 +31,19 @@ impl ColumnMap {
     }
 }
 
+impl ColumnMap {
+    /// A name for every cell of an effect of one column.
+    pub(crate) fn cell_names(&self, effect: usize) -> Vec<String> {
+        match self.effects.get(effect) {
+            Some(Effect::Cells { column, cells }) => match self.columns.get(*column) {
+                Some(info) => cell_names(info, cells),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// A name for every cell of a pair: that of its first pair of cells, and how many more there are.
 fn pair_names([a, b]: &[Vec<String>; 2], pairs: &PairCells) -> Vec<String> {
     let mut firsts: Vec<Option<(u32, u32)>> = vec![None; pairs.count()];

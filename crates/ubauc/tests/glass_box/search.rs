@@ -1,0 +1,117 @@
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use ubauc::Result;
+use ubauc::data::labels::Binary;
+use ubauc::data::table::Table;
+use ubauc::glass_box::{MapKind, PairChoice};
+use ubauc::tune::{Setting, TuneInputs, TuneParams, TunedMaps, tune_maps};
+
+use super::{example, labels};
+use crate::columns::{category, number, table};
+
+fn search(table: &Table, labels: &Binary) -> Result<TunedMaps> {
+    let params = TuneParams {
+        settings: vec![Setting::LOGISTIC],
+        folds: 3,
+        repeats: Some(1),
+        ..TuneParams::default()
+    };
+    tune_maps(table, labels, &TuneInputs::default(), &params, None)
+}
+
+fn auc(found: &TunedMaps, at: usize) -> f64 {
+    found.trials[at].tuned.best().judged.auc
+}
+
+#[test]
+fn the_map_that_the_table_needs_is_chosen() {
+    let (table, labels) = example(8, 3000);
+    let found = search(&table, &labels).unwrap();
+    assert_eq!(found.trials.len(), 4);
+    assert!(auc(&found, 1) > auc(&found, 0) + 0.05);
+    assert!(auc(&found, 2) > auc(&found, 1) + 0.01);
+    assert!(matches!(found.best().0, MapKind::Pairs(_)), "{found:?}");
+    let verdict = found.verdict.unwrap();
+    assert!(verdict.ours.auc > verdict.logistic.auc + 0.1);
+    assert!(!verdict.is_logistic && !verdict.is_worse());
+}
+
+#[test]
+fn a_linear_table_stays_linear() {
+    let rng = &mut Pcg64::seed_from_u64(4);
+    let n = 2000;
+    let x: Vec<Vec<f64>> = (0..4)
+        .map(|_| (0..n).map(|_| rng.random_range(-1.0..1.0)).collect())
+        .collect();
+    let positive = (0..n).map(|i| {
+        let pull: f64 = x.iter().map(|x| x[i]).sum();
+        pull + rng.random_range(-2.0..2.0) > 0.0
+    });
+    let labels = labels(positive.collect());
+    let names = ["a", "b", "c", "d"];
+    let columns = names.iter().zip(&x).map(|(name, x)| number(name, x));
+    let found = search(&table(columns.collect()), &labels).unwrap();
+    assert_eq!(found.best().0, &MapKind::Linear);
+}
+
+/// Random labels: whatever a map has seen of a fold would show.
+#[test]
+fn nothing_of_a_fold_is_known_to_its_maps() {
+    let rng = &mut Pcg64::seed_from_u64(11);
+    let n = 2400;
+    let ids: Vec<String> = (0..n)
+        .map(|_| format!("id {}", rng.random_range(0..400)))
+        .collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let other: Vec<String> = (0..n)
+        .map(|_| format!("{}", rng.random_range(0..30)))
+        .collect();
+    let other: Vec<&str> = other.iter().map(String::as_str).collect();
+    let x: Vec<f64> = (0..n).map(|_| rng.random_range(0.0..1.0)).collect();
+    let table = table(vec![
+        category("id", &ids),
+        category("other", &other),
+        number("x", &x),
+    ]);
+    let labels = labels((0..n).map(|_| rng.random_bool(0.5)).collect());
+    let found = search(&table, &labels).unwrap();
+    for trial in &found.trials {
+        for point in &trial.tuned.points {
+            assert!(
+                (point.judged.auc - 0.5).abs() < 0.05,
+                "{} {point:?}",
+                trial.map
+            );
+        }
+    }
+}
+
+#[test]
+fn maps_that_are_no_other_are_not_tried() {
+    let texts: Vec<&str> = (0..300).map(|i| ["a", "b", "c"][i * 7 % 3]).collect();
+    let others: Vec<&str> = (0..300).map(|i| ["d", "e"][i * 5 % 2]).collect();
+    let table = table(vec![category("c", &texts), category("d", &others)]);
+    let labels = labels((0..300).map(|i| i % 4 == 0).collect());
+    let found = search(&table, &labels).unwrap();
+    let maps: Vec<&MapKind> = found.trials.iter().map(|trial| &trial.map).collect();
+    assert_eq!(
+        maps,
+        [
+            &MapKind::Linear,
+            &MapKind::Pairs(PairChoice::PerColumn(1.0))
+        ]
+    );
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_the_search() {
+    let (table, labels) = example(5, 600);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let found = pool.unwrap().install(|| search(&table, &labels).unwrap());
+        let trials = found.trials.into_iter();
+        let tried: Vec<_> = trials.map(|trial| (trial.map, trial.tuned)).collect();
+        (tried, found.chosen, found.verdict)
+    };
+    assert_eq!(run(1), run(3));
+}
