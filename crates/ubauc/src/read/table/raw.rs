@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::blocks::Block;
 use super::super::{Format, encoding::Encoding, format_of, read_head, text_blocks, whole};
-use super::read_data_from;
 use super::header::head_of;
+use super::read_data_from;
 use super::record::record_ends;
 use super::{Data, TableOptions};
 use crate::{Error, Result};
