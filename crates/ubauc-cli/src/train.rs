@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use ubauc::algorithm::{Algorithm, Solver, Spec};
+use ubauc::algorithm::{Algorithm, Outcome, Solver, Spec};
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Rows;
@@ -152,12 +152,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let initial = args.initial_model.as_deref().map(load);
     let mut initial = initial.transpose()?;
     let mut training = args.training.read(&args.input.file, &plan, output)?;
-    let test = args.test.as_deref();
-    let read_test = |training: &Training, output| {
-        let read = |path| TestFile::read(args, path, training, output);
-        test.map(read).transpose()
-    };
-    let mut test = read_test(&training, output)?;
+    let test = TestFile::read_optional(args, &training, output)?;
     if let Some(initial) = &mut initial {
         initial.align(&training, &args.input.file, output)?;
     }
@@ -167,32 +162,15 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let choice = args.choose(&training, &plan, seed, output)?;
     let (spec, searched) = (choice.spec, choice.searched);
     let seconds_tune = choosing.elapsed().as_secs_f64();
-    let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
-    let start = initial.as_ref().map(|model| model.start(has_intercept));
     let solving = Instant::now();
-    let trained = match choice.map() {
-        Some(map) => {
-            let in_file = || args.input.file.display().to_string();
-            let fitted = fit_map(&spec, map, &training, output).with_context(in_file)?;
-            let was_plain = training.mapped.is_none();
-            let trained = training.adopt(fitted, map)?;
-            if was_plain {
-                // Raw values, in place of features that are none any more; it has told its notes.
-                let quiet = Output {
-                    quiet: true,
-                    ..output
-                };
-                test = read_test(&training, quiet)?;
-            }
-            trained
+    let (trained, test) = match choice.map() {
+        Some(map) => learn_map(args, (&spec, map), &mut training, test, output)?,
+        None => {
+            let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
+            let start = initial.as_ref().map(|model| model.start(has_intercept));
+            let weights = training.weights.as_deref();
+            (fit(&spec, &training.data, weights, start, output)?, test)
         }
-        None => fit(
-            &spec,
-            &training.data,
-            training.weights.as_deref(),
-            start,
-            output,
-        )?,
     };
     let seconds_solve = solving.elapsed().as_secs_f64();
     let (data, weights) = (&training.data, training.weights.as_deref());
@@ -255,6 +233,31 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let reported = print(args, &report, output);
     written?;
     reported
+}
+
+/// Learns a map of the table and its weights; the examples of `--test` are read again where their raw values were not kept.
+fn learn_map(
+    args: &TrainArgs,
+    (spec, map): (&Spec, &MapKind),
+    training: &mut Training,
+    test: Option<TestFile>,
+    output: Output,
+) -> Result<(Outcome, Option<TestFile>)> {
+    let in_file = || args.input.file.display().to_string();
+    let fitted = fit_map(spec, map, training, output).with_context(in_file)?;
+    let trained = training.adopt(fitted, map)?;
+    let test = match test {
+        Some(TestFile::Numbers(_)) => {
+            // All notes have been told.
+            let quiet = Output {
+                quiet: true,
+                ..output
+            };
+            TestFile::read_optional(args, training, quiet)?
+        }
+        test => test,
+    };
+    Ok((trained, test))
 }
 
 /// To standard output, unless the model goes there.
