@@ -309,8 +309,8 @@ def test_shards_choose_what_one_machine_chooses(choice):
     estimator = UBAUCClassifier(**CHOICES[choice])
     spec = spec_of(estimator, 7)
     search = json.loads(search_of(estimator, spec, 7))
-    # Nothing is held out and folds are dealt once: both have the same rows in the same folds.
-    search = json.dumps(search | {"held_out": 0.0, "repeats": 1})
+    # Nothing is held out, so that both have the same rows in the same folds.
+    search = json.dumps(search | {"held_out": 0.0})
     given = (X, y == 1, None, None)
     local = json.loads(_core.tune(*given, search, context(["0", "1"], 2)))
     deals, k = _core.deals(search, y.size)

@@ -567,7 +567,7 @@ def test_pairs_find_what_no_sum_does():
     y = (X[:, 0] * X[:, 1] > 0.3 * random.normal(size=800)).astype(int)
     additive = UBAUCClassifier(**LOGISTIC, features="additive").fit(X[:500], y[:500])
     pairs = UBAUCClassifier(**LOGISTIC, features="pairs").fit(X[:500], y[:500])
-    assert additive.score(X[500:], y[500:]) < 0.65 < 0.85 < pairs.score(X[500:], y[500:])
+    assert additive.score(X[500:], y[500:]) < 0.65 < 0.75 < pairs.score(X[500:], y[500:])
     assert any(" & " in name for name in pairs.get_feature_names_out())
 
 
@@ -605,3 +605,39 @@ def test_maps_that_cannot_be(dense):
     np.testing.assert_array_equal(sparse.coef_, plain.coef_)
     few = np.arange(20) % 2
     assert UBAUCClassifier(features="auto").fit(X[:12], few[:12]).tuning_ is None
+
+
+def test_numbers_that_are_not_aligned():
+    bytes = np.empty(8 * 20 + 1, dtype=np.uint8)
+    numbers = bytes[1:].view(np.float64)
+    numbers[:] = np.arange(20.0)
+    numbers[3] = np.nan
+    assert not numbers.flags.aligned
+    frame = pandas.DataFrame({"x": numbers}, copy=False)
+    assert UBAUCClassifier(**LOGISTIC).fit(frame, [0, 1] * 10).coef_.shape == (1, 2)
+    columns = [("number", numbers, None), ("category", numbers, None)]
+    assert table_of(columns, ["x", "y"], 20).shape == (20, 2)
+
+
+def test_the_program_and_python_agree(table, program, tmp_path):
+    frame, y = table
+    # As the program writes and reads them.
+    frame = frame.assign(member=np.where(frame["member"], "true", "false"))
+    data, theirs, ours = (tmp_path / name for name in ("t.csv", "theirs.json", "ours.json"))
+    frame.assign(label=y).to_csv(data, index=False)
+    given = ["--label", "label", "--beta", 0, "--softness", 1, "--gamma", 1e-3]
+    program("train", data, *given, "--model", theirs, "--quiet")
+    by_program = UBAUCClassifier.load(theirs)
+    by_python = UBAUCClassifier(**LOGISTIC).fit(frame, y)
+    np.testing.assert_array_equal(by_python.coef_, by_program.coef_)
+    assert by_program.feature_names_in_.tolist() == list(frame.columns)
+    assert by_program.get_feature_names_out().tolist() == by_python.get_feature_names_out().tolist()
+    scores = by_python.decision_function(frame)
+    np.testing.assert_array_equal(by_program.decision_function(frame), scores)
+    by_python.save(ours)
+    # Columns in another order: the same bits.
+    frame[frame.columns[::-1]].to_csv(data, index=False)
+    printed = [program("predict", "--model", m, data, "--quiet").split() for m in (theirs, ours)]
+    assert printed[0] == printed[1]
+    found = np.array([float(score) for score in printed[1][1:]])
+    np.testing.assert_array_equal(found - by_python._solutions[0].cut, scores)

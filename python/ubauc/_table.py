@@ -110,8 +110,8 @@ def numbers_of(columns):
 def _distinct(kind, values, levels):
     """Levels with the same text are one."""
     if levels is None:
-        return kind, np.ascontiguousarray(values, dtype=np.float64), None
-    codes = np.ascontiguousarray(values, dtype=np.int32)
+        return kind, np.require(values, np.float64, ["C", "ALIGNED"]), None
+    codes = np.require(values, np.int32, ["C", "ALIGNED"])
     code_of = {}
     moved = np.array([code_of.setdefault(name, len(code_of)) for name in levels], dtype=np.int32)
     if len(code_of) < len(levels):

@@ -6,6 +6,8 @@ and all that bins or pairs are learned from: a map of its columns is learned wit
 fold anew, and is part of it.
 """
 
+import json
+
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import (
@@ -68,7 +70,8 @@ class TableClassifier(AUCClassifier):
             self._look_at(frame, reset=True)
             y = _check_y(y, estimator=self)
             check_consistent_length(frame, y)
-        wanted = wanted_kinds(self)
+        names = getattr(self, "feature_names_in_", None)
+        wanted = kinds_wanted(self.categorical_features, names, self.n_features_in_)
         if frame is not None:
             X, columns = self._numbers_or_columns(frame, wanted)
         if issparse(X):
@@ -150,12 +153,16 @@ class TableClassifier(AUCClassifier):
             self.coef_, self._names_out = _aligned(solutions)
 
 
-def wanted_kinds(estimator):
-    """What each column is to be: "category", "number", or None for what its type says.
+def kinds_of(features):
+    """Number, category or time of every column of a map."""
+    return [column["kind"] for column in json.loads(features)["columns"]]
+
+
+def kinds_wanted(given, names, n):
+    """What each of n columns is to be: "category", "number", or None for what its type says.
 
     The rules and the messages are those of scikit-learn's HistGradientBoostingClassifier.
     """
-    given, n = estimator.categorical_features, estimator.n_features_in_
     if isinstance(given, str):
         return [None] * n
     given = np.asarray([] if given is None else given)
@@ -175,7 +182,7 @@ def wanted_kinds(estimator):
             )
         mask = np.isin(np.arange(n), given)
     elif given.dtype.kind in "OU" and all(isinstance(name, str) for name in given):
-        mask = _named(estimator, given)
+        mask = _named(given, names)
     else:
         raise ValueError(
             "categorical_features must be an array-like of bool, int or str, got: "
@@ -184,8 +191,7 @@ def wanted_kinds(estimator):
     return ["category" if chosen else "number" for chosen in mask]
 
 
-def _named(estimator, given):
-    names = getattr(estimator, "feature_names_in_", None)
+def _named(given, names):
     if names is None:
         raise ValueError(
             "categorical_features should be passed as an array of integers or as a boolean mask "
@@ -195,7 +201,7 @@ def _named(estimator, given):
         if name not in names:
             raise ValueError(
                 f"categorical_features has a item value {name!r} which is not a valid feature "
-                f"name of the training data. Observed feature names: {names.tolist()}"
+                f"name of the training data. Observed feature names: {list(names)}"
             )
     return np.isin(names, given)
 

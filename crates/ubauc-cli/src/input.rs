@@ -56,6 +56,9 @@ pub(crate) struct FormatArgs {
     /// svmlight indices start at 0, not at 1
     #[arg(long)]
     pub(crate) zero_based: bool,
+    /// Refuse svmlight features above this index: a model has a weight for each [default: 100,000,000; learn: 67,108,864]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
+    max_features: Option<usize>,
     /// Refuse lines longer than this many bytes
     #[arg(long, value_name = "BYTES", default_value_t = read::MAX_LINE, value_parser = at_least_one())]
     max_line: usize,
@@ -109,6 +112,8 @@ pub(crate) struct Wanted {
     pub(crate) missing_zero: bool,
     /// Say which columns are not used.
     pub(crate) notice_others: bool,
+    /// Indices of any size are fine: what they take is bounded otherwise.
+    pub(crate) any_index: bool,
     /// The column of labels; that typed if `None`.
     pub(crate) label: Option<String>,
 }
@@ -149,6 +154,9 @@ impl FormatArgs {
             if given {
                 typed.push((option, None));
             }
+        }
+        if let Some(most) = self.max_features {
+            typed.push(("--max-features", Some(most.to_string())));
         }
         if self.max_line != read::MAX_LINE {
             typed.push(("--max-line", Some(self.max_line.to_string())));
@@ -207,6 +215,11 @@ impl FormatArgs {
         read(&advance)
     }
 
+    /// The largest number of features, if one was typed.
+    pub(crate) fn max_features(&self) -> Option<usize> {
+        self.max_features
+    }
+
     /// The column of labels that was typed.
     pub(crate) fn typed_label(&self) -> Option<String> {
         self.label.clone()
@@ -233,6 +246,7 @@ impl FormatArgs {
             no_header: self.no_header,
             zero_based: self.zero_based,
             max_line: self.max_line,
+            max_features: self.max_features.unwrap_or(read::MAX_FEATURES),
             ..TableOptions::default()
         }
     }
@@ -260,7 +274,11 @@ impl FormatArgs {
             no_header: self.no_header,
             zero_based: self.zero_based,
             max_line: self.max_line,
-            ..Default::default()
+            max_features: match wanted.any_index {
+                true => usize::MAX,
+                false => self.max_features.unwrap_or(read::MAX_FEATURES),
+            },
+            progress: None,
         }
     }
 }

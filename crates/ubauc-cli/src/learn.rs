@@ -186,7 +186,7 @@ impl Run<'_> {
             if let Some(stopped) = signals.caught() {
                 return Ok(Some(stopped));
             }
-            match stream.next(PATIENCE)? {
+            match stream.next(PATIENCE).map_err(|error| self.hint(error))? {
                 Next::Waiting => {}
                 Next::Batch(batch) => self.take(&batch, signals)?,
                 Next::End => break,
@@ -208,6 +208,22 @@ impl Run<'_> {
         Ok(None)
     }
 
+    /// A text or a gap where numbers are expected may be a table.
+    fn hint(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast_ref() {
+            Some(ubauc::Error::Parse { what, .. })
+                if self.table.is_none() && what.contains("column '") =>
+            {
+                anyhow::anyhow!(
+                    "{error}; a stream without a model is of complete numbers: leave the column out \
+                     (--ignore), or start from a model of `ubauc train`, which knows texts and gaps \
+                     (--initial-model)"
+                )
+            }
+            _ => error,
+        }
+    }
+
     fn take(&mut self, batch: &LabelledBatch, signals: &Signals) -> Result<()> {
         let path = &self.args.file;
         for notice in batch.notices.iter() {
@@ -216,7 +232,7 @@ impl Run<'_> {
                     .note(format!("note: {}: {notice}", path.display()));
             }
         }
-        if batch.rows.cols() > self.args.max_features
+        if batch.rows.cols() > self.args.max_features()
             && self.table.is_none()
             && self.args.features() == FeatureMap::Identity
         {
@@ -225,7 +241,7 @@ impl Run<'_> {
                  (--hash-bits B) or raise --max-features",
                 path.display(),
                 batch.rows.cols(),
-                self.args.max_features
+                self.args.max_features()
             );
         }
         self.know_names(batch)?;

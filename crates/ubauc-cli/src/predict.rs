@@ -80,6 +80,7 @@ impl PredictArgs {
             ignore: self.columns.ignore(),
             missing_zero: self.missing_zero,
             notice_others: true,
+            any_index: matches!(model.features, FeatureMap::Hash { .. }),
             label: Some(self.format.label_of(model)),
         }
     }

@@ -310,6 +310,7 @@ impl Scoring<'_> {
             columns: all_named.then_some(wanted),
             ignore: self.columns.ignore(),
             notice_others: true,
+            any_index: (models.iter()).all(|m| matches!(m.features, FeatureMap::Hash { .. })),
             label: models.first().map(|model| self.format.label_of(model)),
             ..Wanted::default()
         }

@@ -29,7 +29,7 @@ pub(crate) struct TableArgs {
     ignore: Vec<ColumnList>,
     /// Texts that stand for a missing value, separated by commas; an empty field always does [default: NA, N/A, NaN, null,
     /// None, ? and the like]
-    #[arg(long, value_name = "TEXT,…", value_parser = ColumnList::parse)]
+    #[arg(long, value_name = "TEXT,…", value_parser = ColumnList::parse, allow_hyphen_values = true)]
     missing: Option<ColumnList>,
 }
 

@@ -7,12 +7,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::algorithm;
 use ubauc::data::table::{self, Column, MISSING, Values};
+use ubauc::features::columns::TableSummary;
 use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::tune::TuneInputs;
 
@@ -21,6 +22,7 @@ use crate::error::{Refused, unknown};
 use crate::fit::{answer, has_collapsed, watched};
 use crate::input::{detached, two_classes};
 use crate::model::ModelFields;
+use crate::part::Part;
 use crate::spec::{Context, of_json, to_json};
 use crate::tune::{found, searched};
 
@@ -34,6 +36,13 @@ enum Array<'py> {
     Floats(PyReadonlyArray1<'py, f64>),
     Codes(PyReadonlyArray1<'py, i32>),
 }
+
+/// Names, columns and the number of rows.
+type Fields<'py> = (
+    Vec<String>,
+    Vec<(&'static str, Bound<'py, PyAny>, Option<Vec<String>>)>,
+    usize,
+);
 
 /// Kind, values and levels.
 type ColumnFields<'py> = (String, Array<'py>, Option<Vec<String>>);
@@ -69,6 +78,54 @@ impl Table {
             Values::Time(_) => "time",
         };
         self.0.columns().iter().map(kind).collect()
+    }
+
+    /// What it is made from: names, columns and the number of rows. A table may move from one worker to another.
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Fields<'py>> {
+        let names = self.0.columns().iter().map(|c| c.name.clone()).collect();
+        let columns = self.0.columns().iter().map(|column| {
+            Ok(match &column.values {
+                Values::Number(x) => ("number", x.to_pyarray(py).into_any(), None),
+                Values::Time(x) => ("time", x.to_pyarray(py).into_any(), None),
+                Values::Category { codes, levels } => {
+                    let signed: Vec<i32> = codes.iter().map(|&code| code as i32).collect();
+                    (
+                        "category",
+                        signed.into_pyarray(py).into_any(),
+                        Some(levels.to_vec()),
+                    )
+                }
+            })
+        });
+        Ok((names, columns.collect::<PyResult<_>>()?, self.0.len()))
+    }
+
+    /// The memory it takes, but for the levels.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        let bytes = |column: &Column| match column.values {
+            Values::Number(_) | Values::Time(_) => 8,
+            Values::Category { .. } => 4,
+        };
+        self.0.len() * self.0.columns().iter().map(bytes).sum::<usize>()
+    }
+
+    /// What is counted of the columns in the rows with a weight, as JSON.
+    fn summary(
+        &self,
+        py: Python<'_>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<String> {
+        let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+        let summary = detached(py, 1, || Ok(TableSummary::of(&self.0, weights)?))?;
+        to_json(&summary)
+    }
+
+    /// Rows of the features that a map of columns makes.
+    fn mapped(&self, py: Python<'_>, features: &str) -> PyResult<Part> {
+        let map = columns_of(features)?;
+        let rows = detached(py, 1, || Ok(map.apply(&self.0)?))?.into();
+        Ok(Part { rows })
     }
 
     /// These rows.
@@ -238,10 +295,43 @@ pub(crate) fn feature_names(features: &str) -> PyResult<Vec<String>> {
     })
 }
 
+/// The map of columns that features are made by.
+pub(crate) fn columns_of(features: &str) -> PyResult<ColumnMap> {
+    match of_json(features)? {
+        FeatureMap::Columns(map) => Ok(map),
+        FeatureMap::Identity | FeatureMap::Hash { .. } => {
+            Err(unknown("features", features, "a map of columns"))
+        }
+    }
+}
+
+/// The linear map of a table whose parts were counted elsewhere, and how many features it makes.
+#[pyfunction]
+pub(crate) fn map_of_summaries(py: Python<'_>, parts: Vec<String>) -> PyResult<(String, usize)> {
+    let map = detached(py, 1, || {
+        let mut merged: Option<TableSummary<'_>> = None;
+        for text in &parts {
+            let part: TableSummary<'_> =
+                serde_json::from_str(text).map_err(|error| ubauc::Error::Rows(Box::new(error)))?;
+            match &mut merged {
+                Some(merged) => merged.merge(&part)?,
+                None => merged = Some(part),
+            }
+        }
+        Ok(ColumnMap::of_summary(&merged.unwrap_or(TableSummary {
+            rows: 0,
+            columns: Vec::new(),
+        }))?)
+    })?;
+    let width = map.width();
+    Ok((to_json(&FeatureMap::Columns(map))?, width))
+}
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Table>()?;
     module.add_function(wrap_pyfunction!(fit_table, module)?)?;
     module.add_function(wrap_pyfunction!(tune_table, module)?)?;
     module.add_function(wrap_pyfunction!(scores_table, module)?)?;
+    module.add_function(wrap_pyfunction!(map_of_summaries, module)?)?;
     module.add_function(wrap_pyfunction!(feature_names, module)?)
 }

@@ -1,5 +1,6 @@
 //! The search for the loss and γ, over rows that are here or on a cluster.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use ubauc::data::scale::Scale;
 use ubauc::data::split;
+use ubauc::features::ColumnMap;
 use ubauc::metrics::Criterion;
 use ubauc::solver::ba_ubauc::path::Path;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit};
@@ -23,6 +25,7 @@ use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
 use crate::rounds::RemoteShards;
 use crate::spec::{Context, of_json, to_json};
+use crate::table::columns_of;
 
 /// What is searched, and how.
 #[derive(Deserialize)]
@@ -177,11 +180,15 @@ pub(crate) struct RemoteRows {
     without: Py<PyAny>,
     /// Called with a fold and weights: the criterion of its rows, and whether all their scores are equal.
     judge: Py<PyAny>,
+    /// Of tables: the map learned without each fold.
+    maps: Option<Vec<String>>,
 }
 
 /// The folds of rows on a cluster. What Python raises ends all fits under way.
 struct RemoteFolds {
     rows: RemoteRows,
+    /// The map learned without each fold; none of rows.
+    maps: Vec<ColumnMap>,
     /// Those of all deals.
     folds: u32,
     classes: [String; 2],
@@ -231,13 +238,24 @@ fn stopped() -> ubauc::Error {
     ubauc::Error::Rows("the fit was stopped".into())
 }
 
+impl RemoteFolds {
+    /// Features without a fold.
+    fn cols(&self, without: u32) -> usize {
+        let map = self.maps.get(without as usize);
+        map.map_or(self.rows.cols, ColumnMap::width)
+    }
+}
+
 impl Folds for RemoteFolds {
     fn sizes(&self) -> Sizes {
         Sizes {
             folds: self.folds,
             n_pos: self.rows.n_pos,
             n_neg: self.rows.n_neg,
-            cols: self.rows.cols,
+            cols: (0..self.folds)
+                .map(|fold| self.cols(fold))
+                .max()
+                .unwrap_or(0),
             unavoidable: self.rows.unavoidable,
         }
     }
@@ -248,7 +266,7 @@ impl Folds for RemoteFolds {
         let send = Python::attach(|py| self.rows.without.call1(py, (without,)));
         let send = send.map_err(|error| self.failure.set(error))?;
         let source = RemoteShards::closing(send, self.failure.clone());
-        let cols = self.rows.cols;
+        let cols = self.cols(without);
         Path::of_source(Box::new(source), cols, &self.classes, self.scale, weighting)
     }
 
@@ -262,6 +280,13 @@ impl Folds for RemoteFolds {
         });
         let (value, constant) = judged.map_err(|error| self.failure.set(error))?;
         Ok(Unseen { value, constant })
+    }
+
+    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
+        match (self.maps.first(), self.maps.get(to as usize)) {
+            (Some(first), Some(other)) if to > 0 => Cow::Owned(first.carry(weights, other)),
+            _ => Cow::Borrowed(weights),
+        }
     }
 }
 
@@ -277,8 +302,11 @@ fn tune_rounds(
     let search: Search = of_json(search)?;
     let params = search.params()?;
     let n = rows.n_neg + rows.n_pos;
+    let maps = rows.maps.iter().flatten();
+    let maps = maps.map(|map| columns_of(map)).collect::<PyResult<_>>()?;
     let folds = RemoteFolds {
         rows,
+        maps,
         folds: params.folds * params.repeats(n),
         classes: context.classes,
         scale: search.scale,

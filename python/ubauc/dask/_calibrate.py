@@ -5,6 +5,8 @@ the others, and one map from scores to probabilities is fitted to them all, here
 scores are brought for it, of more a random part of each class is, weighted to make up for the rest.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from .. import _core
@@ -25,7 +27,10 @@ def calibration(cluster, task, minimum, method, spent):
 
     def scored(left_out):
         found = minimum(left_out)
-        return cluster.partitions.each(
+        of_map, left_out, _ = cluster.mapped(left_out)
+        # The rows are those of the map already.
+        found = replace(found, features=None)
+        return of_map.partitions.each(
             "held-out",
             held_out,
             task=left_out,

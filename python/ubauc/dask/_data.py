@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import _core
 from .._base import canonical
+from ._tables import part_of_frame
 
 
 def _of_numbers(*numbers):
@@ -41,10 +42,14 @@ class Partition:
         return self.part.nbytes + self.y.nbytes + (0 if self.weight is None else self.weight.nbytes)
 
 
-def of_arrays(x, y, weight, name):
+def of_arrays(x, y, weight, name, categorical="from_dtype"):
     """A partition of chunks of arrays or frames."""
     columns = tuple(x.columns) if hasattr(x, "columns") else None
     try:
+        if columns is not None:
+            x = part_of_frame(x, categorical)
+        if isinstance(x, _core.Table):
+            return _checked(Partition(name, x, *_vectors(y, weight), columns))
         if issparse(x):
             x = _aligned(canonical(x.tocsr().astype(np.float64, copy=False)))
         else:
@@ -68,7 +73,7 @@ def _aligned(x):
     return csr_matrix(tuple(parts), shape=x.shape)
 
 
-def of_frame(frame, label, weight, name):
+def of_frame(frame, label, weight, name, categorical="from_dtype"):
     """A partition of a data frame: a label column, perhaps a column of weights, features."""
     for column in (label, weight):
         if column is not None and column not in frame.columns:
@@ -76,7 +81,7 @@ def of_frame(frame, label, weight, name):
     y = frame[label].to_numpy()
     of_weight = None if weight is None else frame[weight].to_numpy()
     x = frame.drop(columns=[c for c in (label, weight) if c is not None])
-    return of_arrays(x, y, of_weight, name)
+    return of_arrays(x, y, of_weight, name, categorical)
 
 
 def of_svmlight(path, zero_based):
@@ -95,7 +100,7 @@ def widened(partition, cols):
     return replace(partition, part=_of_numbers(*numbers, cols))
 
 
-def of_parquet(path, label, weight):
+def of_parquet(path, label, weight, categorical):
     """A partition of a Parquet file."""
     import pandas as pd
 
@@ -103,7 +108,7 @@ def of_parquet(path, label, weight):
         frame = pd.read_parquet(path)
     except Exception as error:
         raise ValueError(f"{path}: cannot be read as Parquet: {error}") from error
-    return of_frame(frame, label, weight, path)
+    return of_frame(frame, label, weight, path, categorical)
 
 
 def _vectors(y, weight):
@@ -169,13 +174,14 @@ def about(partition, number):
         "counts": np.bincount(codes, minlength=classes.size),
         "counted": np.bincount(codes[counted], minlength=classes.size),
         "totals": np.bincount(codes, partition.weight, minlength=classes.size).astype(np.float64),
-        "stored": partition.part.stored,
+        "is_table": isinstance(partition.part, _core.Table),
+        "stored": getattr(partition.part, "stored", 0),
         "columns": partition.columns,
         "widens": partition.widens,
     }
 
 
-def loads_of_collections(X, y, weight, token):
+def loads_of_collections(X, y, weight, token, categorical="from_dtype"):
     """A delayed partition for every chunk of rows of dask arrays or frames."""
     if isinstance(X, dd.DataFrame):
         named = {what: c for what, c in (("y", y), ("sample_weight", weight)) if isinstance(c, str)}
@@ -186,7 +192,14 @@ def loads_of_collections(X, y, weight, token):
             # All of a partition together: what makes it is computed once.
             load = delayed(of_frame, pure=False)
             return [
-                load(part, y, weight, f"partition {k}", dask_key_name=f"ubauc-load-{token}-{k}")
+                load(
+                    part,
+                    y,
+                    weight,
+                    f"partition {k}",
+                    categorical,
+                    dask_key_name=f"ubauc-load-{token}-{k}",
+                )
                 for k, part in enumerate(X.to_delayed())
             ]
         y = X[y] if isinstance(y, str) else y
@@ -210,7 +223,7 @@ def loads_of_collections(X, y, weight, token):
     weights = [None] * len(xs) if weight is None else _vector(weight, "sample_weight", xs, rows)
     load = delayed(of_arrays, pure=False)
     return [
-        load(x, y, w, f"partition {k}", dask_key_name=f"ubauc-load-{token}-{k}")
+        load(x, y, w, f"partition {k}", categorical, dask_key_name=f"ubauc-load-{token}-{k}")
         for k, (x, y, w) in enumerate(zip(xs, ys, weights, strict=True))
     ]
 
@@ -238,8 +251,8 @@ def _vector(vector, what, xs, rows):
     return chunks
 
 
-def loads_of_files(paths, format, label, weight, zero_based, token):
-    """A delayed partition for every file."""
+def loads_of_files(paths, format, columns, zero_based, token):
+    """A delayed partition for every file; `columns` are those of labels, weights and categories."""
     if not paths:
         raise ValueError("no files")
     if format not in ("auto", "svmlight", "parquet"):
@@ -249,7 +262,7 @@ def loads_of_files(paths, format, label, weight, zero_based, token):
         key = f"ubauc-read-{token}-{k}"
         is_parquet = path.endswith((".parquet", ".pq")) if format == "auto" else format == "parquet"
         if is_parquet:
-            load = delayed(of_parquet, pure=False)(path, label, weight, dask_key_name=key)
+            load = delayed(of_parquet, pure=False)(path, *columns, dask_key_name=key)
         else:
             load = delayed(of_svmlight, pure=False)(path, zero_based, dask_key_name=key)
         loads.append(load)

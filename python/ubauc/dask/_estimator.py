@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._classifier import UBAUCClassifier
+from .._tabular import kinds_of
 from .._weighted import _is_calibrated
 from . import _data, _predict
 from ._fit import Cluster, fit_pairs
@@ -46,6 +47,12 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         the choice with logistic regression.
         `calibrate` fits five times more, and brings the scores of held-out rows here, of ten
         million at most.
+    features : {"linear"}, default="linear"
+        Bins and pairs are learned by :class:`ubauc.UBAUCClassifier` only.
+    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
+default="from_dtype"
+        As in :class:`ubauc.UBAUCClassifier`. What becomes of the columns of a data frame is learned
+        from what every partition counts: it is the map of one machine, to the last bit.
     criterion : str, default="auc"
         As in :class:`ubauc.UBAUCClassifier`. For another one than "auc" the scores of a fold are
         brought here, of ten million rows at most.
@@ -93,6 +100,8 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         client=None,
         *,
         solver="batch",
+        features="linear",
+        categorical_features="from_dtype",
         beta="auto",
         gamma="auto",
         softness="auto",
@@ -117,6 +126,8 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
     ):
         super().__init__(
             solver=solver,
+            features=features,
+            categorical_features=categorical_features,
             beta=beta,
             gamma=gamma,
             softness=softness,
@@ -160,7 +171,9 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
             Fitted estimator.
         """
         self._validate_params()
-        return self._fit_loads(_data.loads_of_collections(X, y, sample_weight, _token()))
+        categorical = self.categorical_features
+        loads = _data.loads_of_collections(X, y, sample_weight, _token(), categorical)
+        return self._fit_loads(loads)
 
     def fit_files(
         self,
@@ -195,18 +208,26 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         self._validate_params()
         if isinstance(paths, (str, os.PathLike)):
             raise TypeError("paths must be a list of files")
-        loads = _data.loads_of_files(
-            [os.fspath(path) for path in paths], format, label, weight, zero_based, _token()
-        )
+        columns = (label, weight, self.categorical_features)
+        paths = [os.fspath(path) for path in paths]
+        loads = _data.loads_of_files(paths, format, columns, zero_based, _token())
         return self._fit_loads(loads, n_features=n_features)
 
     def _fit_loads(self, loads, n_features=None):
+        if self.features != "linear":
+            raise ValueError(
+                f"features = {self.features!r}: must be 'linear' on a cluster; bins and pairs are "
+                "learned by ubauc.UBAUCClassifier"
+            )
         with Cluster(self.client, loads, n_features) as cluster:
             cluster.check_classes()
             solutions, cost = fit_pairs(self, cluster)
         # All is well: until here the model, if there was one, is the old one.
         self.classes_ = cluster.classes
         self.n_features_in_ = cluster.cols
+        self._kinds = self.is_categorical_ = None
+        if cluster.maps is not None:
+            self._set_kinds(kinds_of(solutions[0].features))
         if cluster.names is not None:
             self.feature_names_in_ = np.array(cluster.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -305,7 +326,8 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         local = UBAUCClassifier(
             **{name: params[name] for name in UBAUCClassifier._get_param_names()}
         )
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        names = ("classes_", "n_features_in_", "feature_names_in_", "is_categorical_", "_kinds")
+        for name in names:
             if hasattr(self, name):
                 setattr(local, name, getattr(self, name))
         local._set(self._solutions)

@@ -22,6 +22,7 @@ from .._problem import (
 from .._weighted import class_weights
 from . import _calibrate, _data, _online, _tune
 from ._rounds import Rounds, Spent
+from ._tables import Maps, as_table
 from ._task import Task
 from ._workers import Partitions
 
@@ -43,10 +44,15 @@ class Cluster:
 
     def __exit__(self, *raised):
         # Not when Python gets round to it: what the workers hold is large.
+        if self.maps is not None:
+            self.maps.release()
         self.partitions.release()
 
     def _look(self, n_features):
         self.about = self.partitions.each("about", _data.about)
+        self.maps = None
+        if any(part["is_table"] for part in self.about):
+            self._make_tables()
         self.cols = self._columns(n_features)
         self._widen()
         self.classes = self._classes()
@@ -58,6 +64,20 @@ class Cluster:
         names = self.about[0]["columns"]
         # As scikit-learn has it: names are strings, all of them.
         self.names = names if names and all(isinstance(name, str) for name in names) else None
+
+    def _make_tables(self):
+        """All partitions are tables if one is."""
+        futures = self.partitions.futures
+        for k, part in enumerate(self.about):
+            if not part["is_table"]:
+                key = f"{futures[k].key}-table"
+                futures[k] = self.client.submit(as_table, futures[k], key=key, pure=False)
+                self.partitions.homes[k] = None
+        self.maps = Maps(self)
+
+    def mapped(self, task):
+        """The cluster, the problem and the map, after what becomes of a table has been learned."""
+        return (self, task, None) if self.maps is None else self.maps.of(task)
 
     def _classes(self):
         """The labels there are, ascending: all numbers, or all of one kind."""
@@ -150,7 +170,10 @@ def fit_pairs(estimator, cluster):
     """A solution for each pair of classes, and what the rounds cost."""
     seed = estimator._seed() % 2**32
     spec, weights = spec_of(estimator, seed), None
-    if searches(estimator) and estimator.scale == "auto":
+    if cluster.maps is not None and estimator.scale == "auto":
+        # The map has standardised the numbers.
+        spec["scale"] = "none"
+    elif searches(estimator) and estimator.scale == "auto":
         spec["scale"] = _core.suited_scale(cluster.rows, cluster.cols, cluster.stored)
     if isinstance(estimator.class_weight, dict) or (
         estimator.class_weight == "balanced" and estimator.solver == "online"
@@ -193,8 +216,9 @@ class Pair:
         n = int(counted.sum())
         # One in a hundred always may be tied: no need to count more then.
         if solution.tied is not None and solution.tied > n // 100:
-            unavoidable = _tune.unavoidable(self.cluster, task)
-            solution.collapsed = solution.tied > _core.most_tied(n, task.cols, unavoidable)
+            cluster, of_features, _ = self.cluster.mapped(task)
+            unavoidable = _tune.unavoidable(cluster, of_features)
+            solution.collapsed = solution.tied > _core.most_tied(n, of_features.cols, unavoidable)
         if estimator.solver != "online":
             warn_about(solution, n, spec)
         if estimator.calibrate is not None:
@@ -225,7 +249,8 @@ class Pair:
 
     def _minimum(self, task, spec, steps, verbose):
         """What the solver finds of a problem whose parameters are known."""
-        estimator, cluster = self.estimator, self.cluster
+        estimator = self.estimator
+        cluster, task, features = self.cluster.mapped(task)
         online = estimator.solver == "online"
         start, eta0 = None, None
         if online or (estimator.start == "online" and spec["softness"] == 0):
@@ -249,7 +274,7 @@ class Pair:
                 progress.close()
         if online:
             found.update(stop="max_passes", n_iter=epochs)
-        return found | {"eta0": eta0}
+        return found | {"eta0": eta0, "features": features}
 
 
 class Progress:

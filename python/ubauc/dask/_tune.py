@@ -8,6 +8,7 @@ logistic regression are fitted to the others and compared on these.
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,13 +36,25 @@ def tune(pair, spec):
     deals, k = _core.deals(search, int(counted.sum()))
     folds = task.without_each(k, counted, deals)
     n_neg, n_pos = (int(n) for n in counted.sum(axis=0))
+    of_folds = [cluster.mapped(fold) for fold in folds]
+
+    def without(fold):
+        of_map, of_features, _ = of_folds[fold]
+        return Rounds(of_map.partitions, of_features, spent)
+
+    def judge(fold, weights):
+        of_map, of_features, _ = of_folds[fold]
+        return judged(of_map, of_features, weights, criterion)
+
     rows = {
         "n_neg": n_neg,
         "n_pos": n_pos,
         "cols": cluster.cols,
-        "unavoidable": unavoidable(cluster, task),
-        "without": lambda fold: Rounds(cluster.partitions, folds[fold], spent),
-        "judge": lambda fold, weights: judged(cluster, folds[fold], weights, criterion),
+        # Of tables by the features of the first fold, as for those in memory.
+        "unavoidable": unavoidable(of_folds[0][0], replace(task, cols=of_folds[0][1].cols)),
+        "without": without,
+        "judge": judge,
+        "maps": None if cluster.maps is None else [features for _, _, features in of_folds],
     }
     spent.at_once = max(1, min(AT_ONCE, ROWS_AT_ONCE // max(1, cluster.rows)))
     try:
@@ -68,7 +81,8 @@ def compare(pair, outer, best, tuned, is_logistic):
     theirs = ours
     if logistic != {name: best[name] for name in names}:
         theirs = pair.minimum(outer, best | logistic)
-    columns = held_out_scores(pair.cluster, outer, ours.weights, theirs.weights)
+    cluster, outer, _ = pair.cluster.mapped(outer)
+    columns = held_out_scores(cluster, outer, ours.weights, theirs.weights)
     verdict, is_worse = _core.verdict(*columns, is_logistic)
     tuned.update(verdict=json.loads(verdict), is_worse_than_logistic=is_worse)
 

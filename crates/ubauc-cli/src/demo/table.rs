@@ -83,12 +83,12 @@ fn customers(seed: u64, rows: usize) -> String {
             0 => String::new(),
             _ => format!("{},{}", 20 + random.below(80), random.below(10)),
         };
-        let risk = 45 - age as i64 / 2
-            + if town == "Oslo" { 20 } else { 0 }
-            + if plan == "basic" { 15 } else { 0 }
-            + if income.is_empty() { 15 } else { 0 }
-            + month as i64;
-        let churn = if (random.below(200) as i64) < risk {
+        let risk = (78 - age as i64) / 2 - 30
+            + if town == "Oslo" { 25 } else { 0 }
+            + if plan == "basic" { 20 } else { 0 }
+            + if income.is_empty() { 25 } else { 0 }
+            + 2 * month as i64;
+        let churn = if (random.below(100) as i64) < risk {
             "yes"
         } else {
             "no"

@@ -17,7 +17,7 @@ use ubauc::read::{StreamClasses, StreamOptions};
 use super::problem::ProblemArgs;
 use crate::args::WrongUsage;
 use crate::column_list::{ColumnList, all_names};
-use crate::input::{FormatArgs, Wanted, at_least_one};
+use crate::input::{FormatArgs, Wanted};
 use crate::output::Output;
 use crate::scoring;
 
@@ -44,9 +44,6 @@ pub(crate) struct LearnArgs {
     /// Hash the features into 2^B columns, B from 1 to 28; those that collide are added
     #[arg(long, value_name = "B")]
     pub(super) hash_bits: Option<u32>,
-    /// Refuse svmlight features above this index: each takes 24 bytes or more
-    #[arg(long, value_name = "N", default_value_t = 1 << 26, value_parser = at_least_one())]
-    pub(super) max_features: usize,
     /// ol-ubauc: start from this model, of `ubauc train` or `ubauc learn`
     #[arg(long, value_name = "MODEL")]
     pub(super) initial_model: Option<PathBuf>,
@@ -77,6 +74,9 @@ pub(crate) struct LearnArgs {
     #[command(flatten)]
     classes: StreamClassArgs,
 }
+
+/// More features are refused unless the options say otherwise.
+const MAX_FEATURES: usize = 1 << 26;
 
 /// Where the state of a run is kept.
 #[derive(Debug, Args)]
@@ -139,9 +139,15 @@ impl LearnArgs {
         self.problem.spec(seed, self.predict, self.hash_bits)
     }
 
+    /// The largest number of features: each takes 24 bytes or more.
+    pub(super) fn max_features(&self) -> usize {
+        self.format.max_features().unwrap_or(MAX_FEATURES)
+    }
+
     pub(super) fn stream(&self) -> StreamOptions {
         let wanted = Wanted {
             ignore: all_names(&self.ignore),
+            any_index: true,
             ..Wanted::default()
         };
         StreamOptions {

@@ -241,9 +241,12 @@ impl Met<'_> {
                 GivenKind::Time { .. } => "date",
                 GivenKind::Number { .. } | GivenKind::Category => "number",
             };
-            let values = if n == 1 { "value is" } else { "values are" };
+            let [values, count] = match n {
+                1 => ["value is", "counts"],
+                _ => ["values are", "count"],
+            };
             self.note(&format!(
-                "column '{}': {} {values} no {what} and count as missing",
+                "column '{}': {} {values} no {what} and {count} as missing",
                 column.name,
                 thousands(n as u64)
             ));

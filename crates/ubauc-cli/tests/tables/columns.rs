@@ -43,11 +43,11 @@ fn kinds_are_overruled() {
             .collect();
         kinds.join(" ")
     };
-    assert_eq!(kinds(&[]), "code=number a, b=number x=number x_2=number");
+    assert_eq!(kinds(&[]), "code=number a, b=number x=number x.2=number");
     let named = ["--categorical", "code,\"a, b\""];
     assert_eq!(
         kinds(&named),
-        "code=category a, b=category x=number x_2=number"
+        "code=category a, b=category x=number x.2=number"
     );
     let repeated = [
         "--categorical",
@@ -57,14 +57,14 @@ fn kinds_are_overruled() {
         "--ignore",
         "\"a, b\"",
     ];
-    assert_eq!(kinds(&repeated), "code=category x=category x_2=number");
+    assert_eq!(kinds(&repeated), "code=category x=category x.2=number");
     assert_eq!(
-        kinds(&["--categorical", "all", "--numeric", "x_2"]),
-        "code=category a, b=category x=category x_2=number"
+        kinds(&["--categorical", "all", "--numeric", "x.2"]),
+        "code=category a, b=category x=category x.2=number"
     );
     // Two columns of one name are told apart, with a note.
     assert!(
-        stderr(&train(&[])).contains("x_2"),
+        stderr(&train(&[])).contains("x.2"),
         "{}",
         stderr(&train(&[]))
     );

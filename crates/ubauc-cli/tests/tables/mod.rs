@@ -2,6 +2,7 @@
 
 mod columns;
 mod data;
+mod learn;
 mod real;
 mod scoring;
 mod training;
@@ -32,10 +33,10 @@ pub(crate) fn customers(n: u64) -> String {
             age.to_string()
         };
         let city = match city {
+            _ if i == 5 => "Rome",
             0..=3 => "Bern",
             4..=7 => "Lausanne",
             8 => "NA",
-            _ if i == 5 => "Rome",
             _ => "Zug",
         };
         let vip = if random(2) == 0 { "yes" } else { "no" };
@@ -59,6 +60,8 @@ pub(crate) fn trained() -> TempDir {
         "x.csv",
         "--label",
         "churn",
+        "--positive",
+        "left",
         "--ignore",
         "household",
         "--beta",

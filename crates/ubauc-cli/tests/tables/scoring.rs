@@ -179,6 +179,8 @@ fn models_of_tables_and_of_numbers_are_compared() {
         "x.csv",
         "--label",
         "churn",
+        "--positive",
+        "left",
         "--ignore",
         "age,city,since,vip",
         "--beta",

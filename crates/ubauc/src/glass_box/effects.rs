@@ -54,6 +54,9 @@ pub struct Term {
     pub cells: Vec<TermCell>,
     #[serde(skip)]
     table: TermTable,
+    /// Of a pair: the positions of the terms of its columns.
+    #[serde(skip)]
+    mains: Vec<usize>,
 }
 
 /// One cell of a term.
@@ -130,38 +133,13 @@ impl Effects {
         let weight = |i: usize| sample_weights.map_or(1.0, |s| s[i]);
         for at in 0..terms.len() {
             if terms[at].table.pair.is_some() {
-                purify(&mut terms, at, &rows, &weight);
+                purify(&mut terms, at, (&rows, &readers), &weight);
             }
         }
-        let mut intercept = intercept;
-        for term in &mut terms {
-            let slope = term.slope.unwrap_or(0.0);
-            let (mut sums, mut counts) = ([0.0; 3], BTreeMap::new());
-            for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
-                let cells = rows.cells(i, &term.table.sides);
-                let linear = term.table.linear.map_or(0.0, |k| slope * rows.number(i, k));
-                let value = linear + term.table.value(&cells);
-                let s = weight(i);
-                sums = [
-                    sums[0] + s,
-                    sums[1] + s * value,
-                    sums[2] + s * value * value,
-                ];
-                *counts.entry(cells).or_insert(0_u64) += 1;
-            }
-            let mean = if sums[0] > 0.0 {
-                sums[1] / sums[0]
-            } else {
-                0.0
-            };
-            if term.table.pair.is_none() {
-                term.table.constant -= mean;
-                intercept += mean;
-            }
-            let squares = (sums[2] / sums[0].max(f64::MIN_POSITIVE) - mean * mean).max(0.0);
-            term.importance = squares.sqrt();
-            describe(term, &readers, &counts);
-        }
+        let means = terms
+            .iter_mut()
+            .map(|term| centre(term, &rows, &weight, &readers));
+        let intercept = intercept + means.sum::<f64>();
         Ok(Effects {
             terms,
             intercept,
@@ -183,6 +161,39 @@ impl Effects {
         };
         Ok((0..rows.len()).map(of_row).collect())
     }
+}
+
+/// Takes the mean over the rows from a main term, which is the answer; and counts the rows of every cell.
+fn centre(
+    term: &mut Term,
+    rows: &Readings,
+    weight: &dyn Fn(usize) -> f64,
+    readers: &ColumnMap,
+) -> f64 {
+    let slope = term.slope.unwrap_or(0.0);
+    let (mut sums, mut counts) = ([0.0; 3], BTreeMap::new());
+    for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
+        let cells = rows.cells(i, &term.table.sides);
+        let linear = term.table.linear.map_or(0.0, |k| slope * rows.number(i, k));
+        let value = linear + term.table.value(&cells);
+        let s = weight(i);
+        sums = [
+            sums[0] + s,
+            sums[1] + s * value,
+            sums[2] + s * value * value,
+        ];
+        *counts.entry(cells).or_insert(0_u64) += 1;
+    }
+    let total = sums[0].max(f64::MIN_POSITIVE);
+    let mean = sums[1] / total;
+    term.importance = (sums[2] / total - mean * mean).max(0.0).sqrt();
+    let moved = match term.table.pair {
+        Some(_) => 0.0,
+        None => mean,
+    };
+    term.table.constant -= moved;
+    describe(term, readers, &counts);
+    moved
 }
 
 /// Numbers and cells of every row, by the effects of a map.
@@ -258,41 +269,48 @@ fn terms_of(map: &ColumnMap, weights: &[f64]) -> (ColumnMap, Vec<Term>) {
     }
     terms.sort_by_key(|term| term.columns[0]);
     for (effect, values) in pairs {
-        if let Effect::Pair {
-            columns,
-            cells,
-            pairs,
-        } = effect
-        {
-            let mut term = term_of(map, columns, None);
-            term.name = format!(
-                "{} & {}",
-                part_name(map, columns[0], &cells[0]),
-                part_name(map, columns[1], &cells[1])
-            );
-            for (column, cells) in columns.iter().zip(cells) {
-                term.table.sides.push(readers.len());
-                readers.push(Effect::Cells {
-                    column: *column,
-                    cells: cells.clone(),
-                });
-                // A number without cells of its own takes those of the pair.
-                let at = main_of(map, &mut terms, *column, cells);
-                if terms[at].table.sides.is_empty() {
-                    terms[at].table.sides = vec![readers.len() - 1];
-                    terms[at].table.values = vec![0.0; cells.len()];
-                }
-            }
-            let shifts = cells.each_ref().map(|cells| vec![0.0; cells.len()]);
-            term.table.pair = Some((pairs.clone(), values, shifts));
-            terms.push(term);
-        }
+        add_pair(map, effect, values, &mut readers, &mut terms);
     }
     let readers = ColumnMap {
         effects: readers,
         ..map.clone()
     };
     (readers, terms)
+}
+
+fn add_pair(
+    map: &ColumnMap,
+    effect: &Effect,
+    values: Vec<f64>,
+    readers: &mut Vec<Effect>,
+    terms: &mut Vec<Term>,
+) {
+    let Effect::Pair {
+        columns,
+        cells,
+        pairs,
+    } = effect
+    else {
+        return;
+    };
+    let [a, b] = [0, 1].map(|side| part_name(map, columns[side], &cells[side]));
+    let mut term = term_of(map, columns, Some(format!("{a} & {b}")));
+    for (&column, cells) in columns.iter().zip(cells) {
+        let reader = readers.len();
+        term.table.sides.push(reader);
+        let cells = cells.clone();
+        // A number without cells of its own takes those of the pair.
+        let main = main_of(map, terms, column, &cells);
+        term.mains.push(main);
+        if terms[main].table.sides.is_empty() {
+            terms[main].table.sides = vec![reader];
+            terms[main].table.values = vec![0.0; cells.len()];
+        }
+        readers.push(Effect::Cells { column, cells });
+    }
+    let shifts = cells.each_ref().map(|cells| vec![0.0; cells.len()]);
+    term.table.pair = Some((pairs.clone(), values, shifts));
+    terms.push(term);
 }
 
 fn term_of(map: &ColumnMap, columns: &[usize], name: Option<String>) -> Term {
@@ -304,6 +322,7 @@ fn term_of(map: &ColumnMap, columns: &[usize], name: Option<String>) -> Term {
         slope: None,
         cells: Vec::new(),
         table: TermTable::default(),
+        mains: Vec::new(),
     }
 }
 
@@ -327,59 +346,69 @@ fn main_of(map: &ColumnMap, terms: &mut Vec<Term>, column: usize, cells: &Cells)
 }
 
 /// Takes the main effects out of a pair and gives them to the terms of its columns.
-fn purify(terms: &mut [Term], at: usize, rows: &Readings, weight: &dyn Fn(usize) -> f64) {
+fn purify(
+    terms: &mut [Term],
+    at: usize,
+    (rows, readers): (&Readings, &ColumnMap),
+    weight: &dyn Fn(usize) -> f64,
+) {
     let sides = terms[at].table.sides.clone();
+    let Ok(mains) = <[usize; 2]>::try_from(terms[at].mains.clone()) else {
+        return;
+    };
     let mut grid: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    // The main terms' cell for each side's cell: bins of a pair are made of those of the column.
-    let mains = [0, 1].map(|side| {
-        let of = |term: &Term| {
-            term.columns.len() == 1 && terms[at].name.split(" & ").nth(side) == Some(&term.name)
-        };
-        terms[..at].iter().position(of)
-    });
-    let mut inner: [BTreeMap<u32, u32>; 2] = Default::default();
     for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
         let cells = rows.cells(i, &sides);
         *grid.entry((cells[0], cells[1])).or_insert(0.0) += weight(i);
-        for side in 0..2 {
-            if let Some(main) = mains[side] {
-                let cell = rows.cells(i, &terms[main].table.sides);
-                inner[side].extend(cell.first().map(|&cell| (cell, cells[side])));
-            }
-        }
     }
+    let of_main = |side: usize| {
+        let main = *terms[mains[side]].table.sides.first()?;
+        coarser(&readers.effects[main], &readers.effects[sides[side]])
+    };
+    let coarse = [of_main(0), of_main(1)];
     let Some((pairs, values, shifts)) = &mut terms[at].table.pair else {
         return;
     };
-    // Without a main term, or for a cell that no rows are in, nothing can be moved.
-    sweep(
-        &grid,
-        pairs,
-        values,
-        shifts,
-        mains.map(|main| main.is_some()),
-    );
+    let movable = coarse.each_ref().map(Option::is_some);
+    sweep(&grid, (pairs, values), shifts, movable);
     let shifts = shifts.clone();
-    for side in 0..2 {
-        if let Some(main) = mains[side] {
-            let values = &mut terms[main].table.values;
-            for (&cell, &of_pair) in &inner[side] {
-                if let (Some(value), Some(shift)) = (
-                    values.get_mut(cell as usize),
-                    shifts[side].get(of_pair as usize),
-                ) {
-                    *value += shift;
-                }
-            }
+    for ((main, coarse), shifts) in mains.into_iter().zip(coarse).zip(shifts) {
+        let values = terms[main].table.values.iter_mut();
+        for (value, of_pair) in values.zip(coarse.unwrap_or_default()) {
+            *value += shifts.get(of_pair as usize).copied().unwrap_or(0.0);
         }
     }
+}
+
+/// For each cell of a column the cell of a pair's side that it is in; none where the column cannot tell.
+fn coarser(main: &Effect, side: &Effect) -> Option<Vec<u32>> {
+    let (Effect::Cells { cells: main, .. }, Effect::Cells { cells: side, .. }) = (main, side)
+    else {
+        return None;
+    };
+    if main == side {
+        return Some((0..main.len() as u32).collect());
+    }
+    let (
+        Cells::Bins { cuts, missing },
+        Cells::Bins {
+            cuts: coarse,
+            missing: gap,
+        },
+    ) = (main, side)
+    else {
+        return None;
+    };
+    let nested = coarse.iter().all(|cut| cuts.contains(cut)) && missing.is_some() == gap.is_some();
+    let first = std::iter::once(f64::NEG_INFINITY).chain(cuts.iter().copied());
+    let bins = first.map(|low| side.of_number(low));
+    nested.then(|| bins.chain(missing.map(|_| side.of_missing())).collect())
 }
 
 /// r and c of one pair.
 fn sweep(
     grid: &BTreeMap<(u32, u32), f64>,
-    pairs: &PairCells,
-    values: &[f64],
+    (pairs, values): (&PairCells, &[f64]),
     shifts: &mut [Vec<f64>; 2],
     movable: [bool; 2],
 ) {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::kinds::Kinds;
 use super::parts::Parts;
 use super::{GridPoint, TuneInputs, TuneParams};
@@ -143,6 +145,7 @@ impl<'a> LocalFolds<'a> {
         let has_hinge = params.settings.iter().any(|s| s.softness == 0.0);
         let mut folds = LocalFolds::of_held_out(source, inputs, params, parts);
         folds.trainings = (0..parts.count())
+            .into_par_iter()
             .map(|fold| folds.training(Some(fold)))
             .collect::<Result<_>>()?;
         if let (true, Some(first)) = (has_hinge, folds.trainings.first()) {

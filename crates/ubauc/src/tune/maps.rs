@@ -36,6 +36,8 @@ use crate::{Error, Result};
 
 /// Losses that go on from the linear map.
 const LOSSES: usize = 3;
+/// Decades from the best γ of one map within which those of the next are tried first.
+const NEAR: f64 = 1.05;
 /// Tables of more columns are left to the linear map: their bins would be more features than a search has time for.
 const MAX_COLUMNS: usize = 2000;
 
@@ -246,11 +248,28 @@ impl MapSearch<'_> {
         best.into_iter().map(|point| point.setting).collect()
     }
 
+    /// The γ to try with the next map: of maps with pairs about those of the best of the map before, from where the search
+    /// goes on if they are not enough.
+    fn gammas(&self) -> Vec<f64> {
+        let all = &self.params.gammas;
+        let Some(last) = self.trials.last().filter(|_| self.trials.len() > 1) else {
+            return all.clone();
+        };
+        let best = last.tuned.best().gamma;
+        let is_near = |gamma: &f64| (gamma / best).log10().abs() <= NEAR;
+        let near: Vec<f64> = all.iter().copied().filter(is_near).collect();
+        match self.params.extend && near.len() > 1 {
+            true => near,
+            false => all.clone(),
+        }
+    }
+
     fn run(&mut self, map: MapKind) -> Result<()> {
         let started = Instant::now();
         let limit = self.params.time_limit;
         let params = TuneParams {
             settings: self.settings(),
+            gammas: self.gammas(),
             time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
             ..self.params.clone()
         };

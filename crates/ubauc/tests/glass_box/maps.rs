@@ -53,18 +53,18 @@ fn fits_are_those_of_the_expanded_matrix() {
         let rows = Rows::Csr(expanded(found.data.rows(), nesting));
         let data = Dataset::new(rows, labels.clone(), Vec::new()).unwrap();
         let other = fit(&data, &BatchInputs::default(), &params()).unwrap();
-        let objective = found.outcome.objective.unwrap();
+        let objective = found.outcome.certificate.objective.unwrap();
         let off = (objective - other.objective).abs() / other.objective;
         assert!(off < 1e-9, "{kind}: {off}");
         let weights = nesting.expand(&other.weights);
-        for (a, b) in found.outcome.weights.iter().zip(weights) {
+        for (a, b) in found.outcome.model.weights.iter().zip(weights) {
             assert!((a - b).abs() < 1e-5, "{kind}: {a} {b}");
         }
         // Look-ups score as the expanded matrix does.
         let scores = found.model().scores_table(&table).unwrap();
         for (i, score) in scores.iter().enumerate() {
-            let by_row = found.data.rows().row(i).dot(&found.outcome.weights);
-            assert!((score - by_row - found.outcome.intercept).abs() < 1e-12);
+            let by_row = found.data.rows().row(i).dot(&found.outcome.model.weights);
+            assert!((score - by_row - found.outcome.model.intercept).abs() < 1e-12);
         }
     }
 }

@@ -246,6 +246,8 @@ fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: 
     let is_number = |name: &String| labels::number(name.trim().as_bytes()).is_some();
     let hint = if !no_header && names.iter().all(is_number) {
         "; the first line looks like data: a header is expected (or --no-header)"
+    } else if what == "label" {
+        "; name the column of labels (--label)"
     } else {
         ""
     };
