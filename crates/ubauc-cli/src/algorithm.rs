@@ -4,14 +4,17 @@ mod search;
 
 use std::sync::Mutex;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ubauc::algorithm::{self, Algorithm, FitInputs, Outcome, Spec, Start};
 use ubauc::data::dataset::Dataset;
+use ubauc::glass_box::{GlassBox, MapKind, TrainingTable};
+use ubauc::solver::ba_ubauc::TracePoint;
 
 use crate::args::WrongUsage;
 use crate::output::Output;
 use crate::progress::{PASSES, Progress, STEPS, seconds_left};
+use crate::training::Training;
 
 pub(crate) use search::{Best, Judged, best_of, complete, judged, product};
 
@@ -53,23 +56,67 @@ pub(crate) fn fit(
     start: Option<Start<'_>>,
     output: Output,
 ) -> Result<Outcome> {
-    let bar = match spec.passes() {
-        Some(passes) => Progress::new(output, Some(passes.max_passes as u64), PASSES),
-        None => Progress::new(output, None, STEPS),
+    let watch = Watch::new(spec, output);
+    let progress = |progress: &algorithm::Progress| watch.show(progress);
+    let inputs = FitInputs {
+        weights,
+        start,
+        progress: Some(&progress),
+        ..FitInputs::default()
     };
-    let tolerance = spec.tolerance();
-    // The first gap that is known.
-    let bar = Mutex::new((bar, None));
-    let progress = |progress: &algorithm::Progress| {
+    Ok(algorithm::fit(data, &inputs, spec)?)
+}
+
+/// Learns a map of a table and the weights of its features, with a progress bar if that takes long.
+pub(crate) fn fit_map(
+    spec: &Spec,
+    kind: &MapKind,
+    training: &Training,
+    output: Output,
+) -> Result<GlassBox> {
+    let (Spec::BaUbauc(of_batch), Some((table, labels))) = (spec, training.table()) else {
+        bail!("only ba-ubauc of a table learns a map");
+    };
+    let watch = Watch::new(spec, output);
+    let progress = |point: &TracePoint| watch.show(&algorithm::Progress::Newton(*point));
+    let rows = TrainingTable {
+        table,
+        labels,
+        weights: training.weights.as_deref(),
+        groups: training.groups.as_deref(),
+    };
+    Ok(rows.fit(kind, &of_batch.params, Some(&progress))?)
+}
+
+/// A progress bar of steps, rounds or passes.
+struct Watch {
+    /// With the first gap that is known.
+    bar: Mutex<(Progress, Option<f64>)>,
+    tolerance: f64,
+}
+
+impl Watch {
+    fn new(spec: &Spec, output: Output) -> Watch {
+        let bar = match spec.passes() {
+            Some(passes) => Progress::new(output, Some(passes.max_passes as u64), PASSES),
+            None => Progress::new(output, None, STEPS),
+        };
+        Watch {
+            bar: Mutex::new((bar, None)),
+            tolerance: spec.tolerance(),
+        }
+    }
+
+    fn show(&self, progress: &algorithm::Progress) {
         use algorithm::Progress::{Newton, Pass, Round};
-        let Ok(mut bar) = bar.lock() else { return };
+        let Ok(mut bar) = self.bar.lock() else { return };
         let (bar, first) = &mut *bar;
         let spent = bar.spent();
         let mut towards = |gap: Option<f64>| {
             let Some(gap) = gap else {
                 return "gap unknown".to_string();
             };
-            let left = seconds_left(*first.get_or_insert(gap), gap, tolerance, spent);
+            let left = seconds_left(*first.get_or_insert(gap), gap, self.tolerance, spent);
             let left = left.map_or(String::new(), |left| format!(", about {left:.0} s left"));
             format!("gap {gap:.1e}{left}")
         };
@@ -90,12 +137,5 @@ pub(crate) fn fit(
                 format!("objective {:.6}", point.objective)
             }),
         }
-    };
-    let inputs = FitInputs {
-        weights,
-        start,
-        progress: Some(&progress),
-        ..FitInputs::default()
-    };
-    Ok(algorithm::fit(data, &inputs, spec)?)
+    }
 }

@@ -10,9 +10,12 @@ use ubauc::features::columns::Note;
 use ubauc::read::table::{ColumnKind, ColumnReport};
 
 use crate::output::Output;
+use crate::training::Mapped;
 
 /// Columns shown to people; JSON has them all.
 const SHOWN: usize = 50;
+/// Pairs shown to people.
+const PAIRS_SHOWN: usize = 10;
 /// Notes on columns told one by one; more are only counted.
 const NOTES_TOLD: usize = 10;
 
@@ -21,6 +24,9 @@ const NOTES_TOLD: usize = 10;
 pub(crate) struct FeaturesReport {
     pub(crate) kind: &'static str,
     pub(crate) columns: Vec<ColumnLine>,
+    /// The pairs of columns that have tables of their own, those of the largest gain first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pairs: Vec<[String; 2]>,
     /// By a map, and not the columns as they are.
     #[serde(skip)]
     pub(crate) is_mapped: bool,
@@ -43,8 +49,18 @@ impl FeaturesReport {
         };
         FeaturesReport {
             kind: "linear",
+            pairs: Vec::new(),
             is_mapped: map.is_some(),
             columns: columns.iter().map(line).collect(),
+        }
+    }
+
+    /// The same of a map that has been learned by a fit.
+    pub(crate) fn of_mapped(columns: &[ColumnReport], mapped: &Mapped) -> FeaturesReport {
+        FeaturesReport {
+            kind: mapped.kind,
+            pairs: mapped.pairs.iter().map(|pair| pair.names.clone()).collect(),
+            ..FeaturesReport::new(columns, Some(&mapped.map))
         }
     }
 
@@ -58,6 +74,21 @@ impl FeaturesReport {
         }
         table.foot = foot(self.columns.len());
         table
+    }
+
+    /// The pairs in a line; none if there are none.
+    pub(crate) fn pairs_line(&self) -> Option<String> {
+        let names: Vec<String> = self
+            .pairs
+            .iter()
+            .map(|[a, b]| format!("{a} & {b}"))
+            .collect();
+        let shown = names[..names.len().min(PAIRS_SHOWN)].join(", ");
+        let more = match names.len().saturating_sub(PAIRS_SHOWN) {
+            0 => String::new(),
+            more => format!(", … {more} more"),
+        };
+        (!names.is_empty()).then(|| shown + &more)
     }
 }
 

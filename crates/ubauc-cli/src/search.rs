@@ -2,19 +2,23 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
+use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{p_value, thousands};
 use ubauc::features::ColumnMap;
+use ubauc::glass_box::MapKind;
 use ubauc::metrics::Criterion;
 use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::tune::{
-    GridPoint, LossGrid, Setting, TuneInputs, TuneParams, Tuned, Verdict, tune, tune_table,
+    GridPoint, LossGrid, MapTrial, Setting, TuneInputs, TuneParams, TunedMaps, Verdict, tune,
+    tune_maps, tune_table,
 };
 
 use crate::args::WrongUsage;
+use crate::feature_args::{Plan, options_of_map};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -97,30 +101,29 @@ impl SearchArgs {
     }
 }
 
-/// Searches with a progress bar; the answer tells what was cut short. With the name of the option for β, which errors may
-/// recommend.
-pub(crate) fn search(
-    training: &Training,
-    params: &TuneParams,
-    (args, beta_option): (&SearchArgs, &str),
-    output: Output,
-) -> Result<Tuned> {
+/// What to search, and for whom.
+pub(crate) struct Task<'a> {
+    pub(crate) params: &'a TuneParams,
+    pub(crate) plan: &'a Plan,
+    pub(crate) args: &'a SearchArgs,
+    /// The name of the option for β, which errors may recommend.
+    pub(crate) beta_option: &'static str,
+}
+
+/// Searches with a progress bar; the answer tells what was cut short.
+pub(crate) fn search(training: &Training, task: &Task<'_>, output: Output) -> Result<TunedMaps> {
     let stop = AtomicBool::new(false);
-    let interrupt = match args.on_interrupt {
+    let interrupt = match task.args.on_interrupt {
         Some(OnInterrupt::Best) => Some(Interrupt::watch()?),
         Some(OnInterrupt::Nothing) | None => None,
     };
-    let fits = "{wide_bar} {pos} of about {len} fits, {eta} left";
-    let bar: Mutex<Option<(usize, Progress)>> = Mutex::new(None);
+    let bar = Mutex::new(Fits::default());
     let advance = |done: usize, total: usize| {
         if interrupt.as_ref().is_some_and(Interrupt::has_come) {
             stop.store(true, Ordering::Relaxed);
         }
         if let Ok(mut bar) = bar.lock() {
-            let new = || (0, Progress::new(output, Some(total as u64), fits));
-            let (most, bar) = bar.get_or_insert_with(new);
-            *most = done.max(*most);
-            bar.of(*most as u64, total as u64);
+            bar.advance(done, total, output);
         }
     };
     let inputs = TuneInputs {
@@ -129,25 +132,79 @@ pub(crate) fn search(
         progress: Some(&advance),
         stop: Some(&stop),
     };
-    let tuned = match &training.mapped {
-        None => tune(&training.data, &inputs, params),
-        Some(Mapped { table, labels, .. }) => {
-            tune_table(table, labels, &inputs, params, &ColumnMap::learn)
-        }
-    };
-    let tuned = tuned.map_err(|error| say_what_to_type(error, beta_option))?;
+    let tuned = run(training, task, &inputs);
+    let tuned = tuned.map_err(|error| say_what_to_type(error, task.beta_option))?;
     drop(bar);
     if tuned.cut_short {
         let why = match stop.load(Ordering::Relaxed) {
             true => "interrupted",
             false => "the time is up",
         };
-        let tried = thousands(tuned.points.len() as u64);
+        let tried: usize = tuned.trials.iter().map(|t| t.tuned.points.len()).sum();
+        let tried = thousands(tried as u64);
         output.note(format!(
             "note: {why}; the best of {tried} points that were tried so far is taken"
         ));
     }
     Ok(tuned)
+}
+
+/// A bar that goes on from map to map, each of which counts its fits from 1.
+#[derive(Default)]
+struct Fits {
+    bar: Option<Progress>,
+    before: usize,
+    most: usize,
+}
+
+impl Fits {
+    fn advance(&mut self, done: usize, total: usize, output: Output) {
+        let fits = "{wide_bar} {pos} of about {len} fits, {eta} left";
+        if done == 1 {
+            self.before += self.most;
+            self.most = 0;
+        }
+        self.most = done.max(self.most);
+        let total = (self.before + total) as u64;
+        let bar = self
+            .bar
+            .get_or_insert_with(|| Progress::new(output, Some(total), fits));
+        bar.of((self.before + self.most) as u64, total);
+    }
+}
+
+/// Over maps where that is the plan and there is a table; otherwise with the features at hand.
+fn run(training: &Training, task: &Task<'_>, inputs: &TuneInputs<'_>) -> ubauc::Result<TunedMaps> {
+    let maps = match task.plan {
+        Plan::Search(maps) => Some(Some(maps.as_slice())),
+        Plan::Suited => Some(None),
+        Plan::Linear | Plan::Map(_) => None,
+    };
+    if let (Some(maps), Some((table, labels))) = (maps, training.table()) {
+        // Maps scale their numbers themselves.
+        let params = TuneParams {
+            scale: Scale::None,
+            ..task.params.clone()
+        };
+        return tune_maps(table, labels, inputs, &params, maps);
+    }
+    let started = Instant::now();
+    let tuned = match &training.mapped {
+        None => tune(&training.data, inputs, task.params)?,
+        Some(Mapped { table, labels, .. }) => {
+            tune_table(table, labels, inputs, task.params, &ColumnMap::learn)?
+        }
+    };
+    Ok(TunedMaps {
+        chosen: 0,
+        verdict: tuned.verdict.clone(),
+        cut_short: tuned.cut_short,
+        trials: vec![MapTrial {
+            map: MapKind::Linear,
+            tuned,
+            seconds: started.elapsed().as_secs_f64(),
+        }],
+    })
 }
 
 /// The library's errors in the words of the command line. What depends on the data is no wrong usage.
@@ -167,17 +224,36 @@ fn say_what_to_type(error: ubauc::Error, beta_option: &str) -> anyhow::Error {
     }
 }
 
-/// The options of `ubauc train` for a point, without its scale.
-pub(crate) fn options_of(point: &GridPoint, intercept: bool) -> String {
+/// The options of `ubauc train` for a point with a map; the scale is that of the linear map.
+pub(crate) fn options_of(
+    (map, point): (&MapKind, &GridPoint),
+    intercept: bool,
+    scale: Scale,
+) -> String {
+    match map {
+        MapKind::Linear => format!(
+            "{} --scale {}",
+            linear_options(point, intercept),
+            scale.name()
+        ),
+        map => loss_options(point, intercept) + &options_of_map(map),
+    }
+}
+
+fn linear_options(point: &GridPoint, intercept: bool) -> String {
+    if point.setting.is_logistic() && point.setting.softness == 1.0 {
+        return format!("--algorithm logistic --gamma {:e}", point.gamma);
+    }
+    loss_options(point, intercept)
+}
+
+fn loss_options(point: &GridPoint, intercept: bool) -> String {
     let Setting {
         beta,
         softness,
         class_weight,
         least_squares,
     } = point.setting;
-    if point.setting.is_logistic() && softness == 1.0 {
-        return format!("--algorithm logistic --gamma {:e}", point.gamma);
-    }
     let mut options = format!("--beta {beta} --gamma {:e}", point.gamma);
     if softness > 0.0 {
         options += &format!(" --softness {softness}");

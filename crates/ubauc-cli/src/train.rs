@@ -14,31 +14,33 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use ubauc::algorithm::{Algorithm, Solver, Spec};
+use ubauc::algorithm::{Algorithm, Outcome, Solver, Spec};
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
+use ubauc::glass_box::MapKind;
 use ubauc::metrics::{auc, clustered_auc, weighted_auc};
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
-use ubauc::tune::{GridPoint, LossGrid, TuneParams, Tuned, Verdict};
+use ubauc::tune::{GridPoint, LossGrid, TuneParams, TunedMaps, Verdict};
 
-use crate::algorithm::{algorithm_parser, complete, fit};
+use crate::algorithm::{algorithm_parser, complete, fit, fit_map};
 use crate::args::{InterceptArgs, WrongUsage};
+use crate::feature_args::{FeatureArgs, Given, Plan};
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
 use crate::scoring;
 use crate::search::{
-    SearchArgs, comparison, criterion_name, described, kind, options_of, refuse_without_search,
-    search,
+    SearchArgs, Task, comparison, criterion_name, described, kind, options_of,
+    refuse_without_search, search,
 };
 use crate::training::{Training, TrainingArgs};
 use initial_model::InitialModel;
 use online::OnlineArgs;
-use report::{Report, SearchReport, Seconds};
+use report::{MapReport, Report, SearchReport, Seconds};
 use rivals::RivalArgs;
 use saved_model::saved_model;
 use test_file::TestFile;
@@ -50,6 +52,7 @@ use warnings::warn;
     ubauc train train.svm --test test.svm --model model.json\n  \
     ubauc train train.svm --beta 0.5 --gamma 1e-4 --model model.json\n  \
     ubauc train fraud.csv --label fraud --ignore id --least-squares balanced --model model.json\n  \
+    ubauc train churn.csv --label churned --features pairs --pairs 10 --model model.json\n  \
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n  \
     ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n\n\
@@ -57,8 +60,8 @@ use warnings::warn;
     their classes and s = w.x + b their scores, plus gamma/2 |w|^2; with a softness k above 0 the max is\n\
     the smooth k ln(1 + exp(y(lambda - s)/k)). The gap is the certificate: no weights have an objective\n\
     smaller than this one by more than that share.\n\n\
-    Without --beta or --gamma the loss and gamma are chosen as `ubauc tune` does, which takes a hundred\n\
-    fits or so, and a note tells how the choice compares with logistic regression. With the hinge a beta\n\
+    Without --beta or --gamma the loss and gamma, and of a table the features, are chosen as `ubauc tune`\n\
+    does, which takes a hundred fits or so, and a note tells how the choice compares with logistic regression. With the hinge a beta\n\
     that is too small ties examples at the threshold lambda or makes all weights 0: a warning says so.\n\n\
     ol-ubauc minimises the same by passes of the online learner, one step an example. It has no gap and\n\
     chooses nothing: `ubauc tune` finds the beta and gamma that are best for both.")]
@@ -128,6 +131,8 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
+    features: FeatureArgs,
+    #[command(flatten)]
     training: TrainingArgs,
 }
 
@@ -142,29 +147,33 @@ enum SolverName {
 
 pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
-    refuse_early(args, seed, output)?;
+    let plan = refuse_early(args, seed, output)?;
     let load = |path: &Path| InitialModel::load(path, args.by_position);
     let initial = args.initial_model.as_deref().map(load);
     let mut initial = initial.transpose()?;
-    let training = args.training.read(&args.input.file, output)?;
-    let test = args.test.as_deref();
-    let test = test.map(|path| TestFile::read(args, path, &training, output));
-    let test = test.transpose()?;
+    let mut training = args.training.read(&args.input.file, &plan, output)?;
+    let test = TestFile::read_optional(args, &training, output)?;
     if let Some(initial) = &mut initial {
         initial.align(&training, &args.input.file, output)?;
     }
-    let (data, weights) = (&training.data, training.weights.as_deref());
     let seconds_read = started.elapsed().as_secs_f64();
 
     let choosing = Instant::now();
-    let choice = args.choose(&training, seed, output)?;
+    let choice = args.choose(&training, &plan, seed, output)?;
     let (spec, searched) = (choice.spec, choice.searched);
     let seconds_tune = choosing.elapsed().as_secs_f64();
-    let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
-    let start = initial.as_ref().map(|model| model.start(has_intercept));
     let solving = Instant::now();
-    let trained = fit(&spec, data, weights, start, output)?;
+    let (trained, test) = match choice.map() {
+        Some(map) => learn_map(args, (&spec, map), &mut training, test, output)?,
+        None => {
+            let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
+            let start = initial.as_ref().map(|model| model.start(has_intercept));
+            let weights = training.weights.as_deref();
+            (fit(&spec, &training.data, weights, start, output)?, test)
+        }
+    };
     let seconds_solve = solving.elapsed().as_secs_f64();
+    let (data, weights) = (&training.data, training.weights.as_deref());
 
     let saved = saved_model(args, &spec, &trained, &training)?;
     let scores = match &training.mapped {
@@ -211,6 +220,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         test_auc,
         model: args.model.clone().filter(|_| written.is_ok()),
         search: choice.tuned.as_ref().map(SearchReport::new),
+        maps: choice.tuned.as_ref().map(MapReport::new),
         verdict: choice.tuned.and_then(|tuned| tuned.verdict),
         trace: args.trace.then_some(trained.trace),
         seconds: Seconds {
@@ -223,6 +233,31 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let reported = print(args, &report, output);
     written?;
     reported
+}
+
+/// Learns a map of the table and its weights; the examples of `--test` are read again where their raw values were not kept.
+fn learn_map(
+    args: &TrainArgs,
+    (spec, map): (&Spec, &MapKind),
+    training: &mut Training,
+    test: Option<TestFile>,
+    output: Output,
+) -> Result<(Outcome, Option<TestFile>)> {
+    let in_file = || args.input.file.display().to_string();
+    let fitted = fit_map(spec, map, training, output).with_context(in_file)?;
+    let trained = training.adopt(fitted, map)?;
+    let test = match test {
+        Some(TestFile::Numbers(_)) => {
+            // All notes have been told.
+            let quiet = Output {
+                quiet: true,
+                ..output
+            };
+            TestFile::read_optional(args, training, quiet)?
+        }
+        test => test,
+    };
+    Ok((trained, test))
 }
 
 /// To standard output, unless the model goes there.
@@ -239,13 +274,39 @@ struct Choice {
     spec: Spec,
     /// By a search, which took time.
     searched: bool,
-    tuned: Option<Tuned>,
+    tuned: Option<TunedMaps>,
+    /// The only one.
+    planned: Option<MapKind>,
+}
+
+impl Choice {
+    /// The map to learn, unless it is that of the features at hand.
+    fn map(&self) -> Option<&MapKind> {
+        let chosen = self.tuned.as_ref().map(|tuned| tuned.best().0);
+        let map = self.planned.as_ref().or(chosen);
+        map.filter(|map| **map != MapKind::Linear)
+    }
 }
 
 impl TrainArgs {
     /// Whether the loss or γ is to be chosen.
     fn searches(&self) -> bool {
         self.algorithm == Algorithm::BaUbauc && (self.gamma.is_none() || self.beta.is_none())
+    }
+
+    fn plan(&self) -> Result<Plan> {
+        let is_batch = self.algorithm == Algorithm::BaUbauc;
+        let linear_only = [
+            ("--algorithm", !is_batch),
+            ("--solver", self.solver != SolverName::Newton),
+            ("--scale", self.scale.is_some()),
+            ("--initial-model", self.initial_model.is_some()),
+        ];
+        self.features.plan(Given {
+            searches: self.searches(),
+            is_free: is_batch && self.beta.is_none() && self.gamma.is_none(),
+            linear_only: linear_only.iter().find(|o| o.1).map(|o| o.0),
+        })
     }
 
     /// What was typed, or what suits the rows where the loss is chosen by a search.
@@ -276,7 +337,13 @@ impl TrainArgs {
 
     /// What was typed, and the rest by tuning or, for the rivals, by a short search. Logistic regression has one
     /// parameter, with a default; and the online learner is chosen for its speed, not for a search of a hundred batch fits.
-    fn choose(&self, training: &Training, seed: u64, output: Output) -> Result<Choice> {
+    fn choose(
+        &self,
+        training: &Training,
+        plan: &Plan,
+        seed: u64,
+        output: Output,
+    ) -> Result<Choice> {
         let in_file = || self.input.file.display().to_string();
         let mut spec = self.spec(seed);
         spec.set_scale(self.scale(Some(&training.data)));
@@ -288,17 +355,29 @@ impl TrainArgs {
                 searched: found.is_some(),
                 spec: found.unwrap_or(spec),
                 tuned: None,
+                planned: match plan {
+                    Plan::Map(map) => Some(map.clone()),
+                    Plan::Linear | Plan::Search(_) | Plan::Suited => None,
+                },
             });
         }
         let params = TuneParams {
             scale: spec.scale(),
             ..self.search.params(&self.loss_grid(), seed)?
         };
-        let tuned =
-            search(training, &params, (&self.search, "--beta"), output).with_context(in_file)?;
+        let task = Task {
+            params: &params,
+            plan,
+            args: &self.search,
+            beta_option: "--beta",
+        };
+        let tuned = search(training, &task, output).with_context(in_file)?;
         note_choice(&tuned, &params, output);
+        let (map, GridPoint { setting, gamma, .. }) = tuned.best();
+        if *map != MapKind::Linear {
+            spec.set_scale(Scale::None);
+        }
         if let Spec::BaUbauc(spec) = &mut spec {
-            let GridPoint { setting, gamma, .. } = tuned.best();
             spec.params = BaUbaucParams {
                 beta: setting.beta,
                 gamma: *gamma,
@@ -312,6 +391,7 @@ impl TrainArgs {
             spec,
             searched: true,
             tuned: Some(tuned),
+            planned: None,
         })
     }
 
@@ -393,23 +473,28 @@ impl TrainArgs {
 
 /// The choice in a sentence on standard error, with how it fares beside logistic regression on examples that neither has
 /// seen.
-fn note_choice(tuned: &Tuned, params: &TuneParams, output: Output) {
-    let best = tuned.best();
+fn note_choice(tuned: &TunedMaps, params: &TuneParams, output: Output) {
+    let (map, best) = tuned.best();
     let verdict = tuned.verdict.as_ref();
     let beside = verdict.map_or(String::new(), |v| format!("; {}", comparison(v)));
+    let features = match tuned.trials.as_slice() {
+        [_] => String::new(),
+        _ => format!("features {map}, "),
+    };
     output.note(format!(
-        "note: {} with gamma {:e} chosen by cross-validated {} ({:.4}){beside}",
+        "note: {features}{} with gamma {:e} chosen by cross-validated {} ({:.4}){beside}",
         described(&best.setting),
         best.gamma,
         criterion_name(params.criterion),
         best.judged.auc,
     ));
     if verdict.is_some_and(Verdict::is_worse) {
+        let first = &tuned.trials[0];
+        let logistic = (&first.map, first.tuned.best_logistic());
         output.note(format!(
             "warning: logistic regression is significantly better on examples that neither model has \
-             seen; use {} --scale {}",
-            options_of(tuned.best_logistic(), true),
-            params.scale.name()
+             seen; use {}",
+            options_of(logistic, true, params.scale),
         ));
     }
 }
@@ -431,9 +516,10 @@ fn auc_of(scores: &[f64], training: &Training) -> Result<(f64, [f64; 2])> {
 }
 
 /// Everything that can be refused before the data are read and the long work begins.
-fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
-    let wrong = |what: &str| Err(WrongUsage(what.to_string()).into());
+fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
+    let wrong = |what: &str| Err::<Plan, _>(WrongUsage(what.to_string()).into());
     args.refuse_options_of_others()?;
+    let plan = args.plan()?;
     if args.trace && !output.json() {
         return wrong("--trace is for the JSON report; give --json too");
     }
@@ -454,13 +540,13 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         return wrong("--weight and --group: there is no interval of AUC for both");
     }
     let Some(path) = &args.model else {
-        return Ok(());
+        return Ok(plan);
     };
     if is_stdout(path) {
         return if output.json() {
             wrong("--json and --model - both write to standard output; name a file for the model")
         } else {
-            Ok(())
+            Ok(plan)
         };
     }
     let mut inputs = vec![args.input.file.as_path()];
@@ -470,5 +556,5 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     if path.metadata().map_or(true, |m| m.is_file() || m.is_dir()) {
         drop(AtomicFile::create(path)?);
     }
-    Ok(())
+    Ok(plan)
 }

@@ -5,16 +5,19 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use ubauc::algorithm::Outcome;
 use ubauc::data::dataset::{Dataset, Examples};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::Rows;
 use ubauc::data::table::{Column, Table, Values};
 use ubauc::features::ColumnMap;
 use ubauc::features::columns::LEAST_ROWS;
+use ubauc::glass_box::{GlassBox, MapKind, PairGain};
 use ubauc::model::Reading;
 use ubauc::read::table::{ColumnReport, Data, TableExamples, TableOptions, read_data};
 
 use crate::column_report::{self, FeaturesReport};
+use crate::feature_args::{MAX_COLUMNS, Plan, kind_of};
 use crate::input::{ClassArgs, FormatArgs, TABLES};
 use crate::output::Output;
 use crate::scoring::{self, ClassSides};
@@ -63,6 +66,14 @@ pub(crate) struct Training {
     pub(crate) reading: Reading,
     /// Where the features are made by a map.
     pub(crate) mapped: Option<Mapped>,
+    /// Of complete numbers, which are features as they are: what other maps can be learned from.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// A table that no map has been learned from.
+pub(crate) struct Kept {
+    pub(crate) table: Table,
+    pub(crate) labels: Binary,
 }
 
 /// A table, and the map that has made the features of the data of it.
@@ -70,6 +81,10 @@ pub(crate) struct Mapped {
     pub(crate) table: Table,
     pub(crate) labels: Binary,
     pub(crate) map: ColumnMap,
+    /// What kind of map it is.
+    pub(crate) kind: &'static str,
+    /// The pairs among its effects.
+    pub(crate) pairs: Vec<PairGain>,
 }
 
 impl TrainingArgs {
@@ -96,7 +111,8 @@ impl TrainingArgs {
         typed.into_iter().map(word).collect()
     }
 
-    pub(crate) fn read(&self, path: &Path, output: Output) -> Result<Training> {
+    /// With the raw table where the plan is to learn maps from it.
+    pub(crate) fn read(&self, path: &Path, plan: &Plan, output: Output) -> Result<Training> {
         let options = TableOptions {
             label: Some(self.format.label()),
             ..self.columns.apply(self.format.table_options())
@@ -112,11 +128,12 @@ impl TrainingArgs {
         match read {
             Data::Rows(examples) => {
                 tell(&examples.notices, path, output);
+                refuse_maps(plan)?;
                 self.of_svmlight(examples, path, output)
             }
             Data::Table(examples) => {
                 tell(&examples.notices, path, output);
-                self.of_table(examples, &options, path, output)
+                self.of_table(examples, (&options, plan), path, output)
             }
         }
         .with_context(in_file)
@@ -139,13 +156,14 @@ impl TrainingArgs {
             columns: Vec::new(),
             reading: Reading::default(),
             mapped: None,
+            kept: None,
         })
     }
 
     fn of_table(
         &self,
         examples: TableExamples,
-        options: &TableOptions<'_>,
+        (options, plan): (&TableOptions<'_>, &Plan),
         path: &Path,
         output: Output,
     ) -> Result<Training> {
@@ -170,16 +188,18 @@ impl TrainingArgs {
         let sides = ClassSides::new(&labels, &binary, &self.classes.choice());
         let reading = Reading::of(options, &columns);
         let is_plain = table.is_complete_numbers();
+        let mut kept = None;
         let (data, mapped) = if is_plain {
             let names: Vec<String> = columns.iter().map(|report| report.name.clone()).collect();
             let Rows::Dense(dense) = table.numbers(&[])? else {
                 bail!("a table of numbers must make dense rows");
             };
-            drop(table);
-            (
-                Dataset::new(Rows::smaller_of_dense(dense), binary, names)?,
-                None,
-            )
+            let rows = Rows::smaller_of_dense(dense);
+            if keeps_table(plan, &rows) && table.columns().iter().any(varies) {
+                let labels = binary.clone();
+                kept = Some(Kept { table, labels });
+            }
+            (Dataset::new(rows, binary, names)?, None)
         } else {
             let map = ColumnMap::learn(&table, weights.as_deref())?;
             refuse_empty(&map)?;
@@ -188,6 +208,8 @@ impl TrainingArgs {
                 table,
                 labels: binary,
                 map,
+                kind: kind_of(&MapKind::Linear),
+                pairs: Vec::new(),
             };
             (data, Some(mapped))
         };
@@ -203,6 +225,7 @@ impl TrainingArgs {
             columns,
             reading,
             mapped,
+            kept,
         })
     }
 }
@@ -210,8 +233,33 @@ impl TrainingArgs {
 impl Training {
     /// What was made of the columns of a table.
     pub(crate) fn features_report(&self) -> Option<FeaturesReport> {
-        let map = self.mapped.as_ref().map(|mapped| &mapped.map);
-        (!self.columns.is_empty()).then(|| FeaturesReport::new(&self.columns, map))
+        let report = || match &self.mapped {
+            Some(mapped) => FeaturesReport::of_mapped(&self.columns, mapped),
+            None => FeaturesReport::new(&self.columns, None),
+        };
+        (!self.columns.is_empty()).then(report)
+    }
+
+    /// The table that maps can be learned from, with its classes.
+    pub(crate) fn table(&self) -> Option<(&Table, &Binary)> {
+        let mapped = self.mapped.as_ref().map(|m| (&m.table, &m.labels));
+        mapped.or_else(|| self.kept.as_ref().map(|k| (&k.table, &k.labels)))
+    }
+
+    /// Takes over the map of a fit, and the features that it has made; the weights are answered.
+    pub(crate) fn adopt(&mut self, fitted: GlassBox, kind: &MapKind) -> Result<Outcome> {
+        let mapped = self.mapped.take().map(|m| (m.table, m.labels));
+        let table = mapped.or_else(|| self.kept.take().map(|k| (k.table, k.labels)));
+        let (table, labels) = table.context("only a table has a map")?;
+        self.data = fitted.data;
+        self.mapped = Some(Mapped {
+            table,
+            labels,
+            map: fitted.learned.map,
+            kind: kind_of(kind),
+            pairs: fitted.learned.pairs,
+        });
+        Ok(fitted.outcome)
     }
 
     /// The examples that are not held out and those that are; a map is learned from the former alone.
@@ -224,6 +272,33 @@ impl Training {
         let rows = ColumnMap::learn(table, Some(&weights))?.apply(table)?;
         let data = Dataset::new(rows, labels.clone(), Vec::new())?;
         Ok((data.part(&kept)?, data.part(held_out)?))
+    }
+}
+
+/// Maps are of columns with names.
+fn refuse_maps(plan: &Plan) -> Result<()> {
+    if matches!(plan, Plan::Map(_) | Plan::Search(_)) {
+        bail!(
+            "svmlight has no named columns, of which tables are made; give a CSV or Parquet file, or \
+             --features linear"
+        );
+    }
+    Ok(())
+}
+
+/// Whether maps of complete numbers are to be tried.
+fn keeps_table(plan: &Plan, rows: &Rows) -> bool {
+    match plan {
+        Plan::Linear => false,
+        Plan::Map(_) | Plan::Search(_) => true,
+        Plan::Suited => matches!(rows, Rows::Dense(_)) && rows.cols() <= MAX_COLUMNS,
+    }
+}
+
+fn varies(column: &Column) -> bool {
+    match &column.values {
+        Values::Number(values) | Values::Time(values) => values.iter().any(|x| *x != values[0]),
+        Values::Category { codes, .. } => codes.iter().any(|code| *code != codes[0]),
     }
 }
 

@@ -5,19 +5,22 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{interval, number};
 use ubauc::document::{Block, Document, Table};
+use ubauc::glass_box::MapKind;
 use ubauc::metrics::Criterion;
-use ubauc::tune::{GridPoint, LossGrid, SIGNIFICANT, TuneParams, Tuned, Verdict};
+use ubauc::tune::{GridPoint, LossGrid, SIGNIFICANT, TuneParams, TunedMaps, Verdict};
 
 use crate::args::InterceptArgs;
 use crate::column_report::FeaturesReport;
+use crate::feature_args::{FeatureArgs, Given, Plan};
 use crate::input::FileArg;
+use crate::map_report::{self, MapReport};
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName};
 use crate::output::{self, Output};
-use crate::search::{SearchArgs, comparison, criterion_name, described, options_of, search};
+use crate::search::{SearchArgs, Task, comparison, criterion_name, described, options_of, search};
 use crate::training::{Training, TrainingArgs, quoted};
 
 /// What was typed after `ubauc tune`.
@@ -25,6 +28,7 @@ use crate::training::{Training, TrainingArgs, quoted};
 #[command(after_help = "Examples:\n  \
     ubauc tune train.svm\n  \
     ubauc tune train.csv --label churned --scale standard\n  \
+    ubauc tune churn.csv --label churned --features auto --pairs 3x --time-limit 60\n  \
     ubauc tune train.csv --weight times_seen --ignore id\n  \
     ubauc tune train.svm --betas 0.5,1,2 --gammas 1e-3,1e-4 --least-squares balanced --json\n  \
     ubauc tune visits.csv --label relapse --group patient --criterion partial-auc:0.1\n\n\
@@ -33,6 +37,9 @@ use crate::training::{Training, TrainingArgs, quoted};
     folds is not tried on the others. The choice and logistic regression at its best are then fitted on\n\
     all folds and compared on the examples held out by DeLong's paired test. The last line is the\n\
     command that trains the better one.\n\n\
+    Of a table the features are chosen too: linear, additive (bins of numbers), and pairs of columns, each\n\
+    with the losses that did best before; the simplest that is not worse by more than one standard error\n\
+    of the difference is taken. Maps are learned inside each fold.\n\n\
     A point of the hinge is collapsed, and never chosen, if all weights are 0 or a mass of examples is\n\
     tied at the threshold: its beta is too small.\n\n\
     Weights count in the fits and in the AUC of the folds. On the examples held out each counts once,\n\
@@ -85,6 +92,8 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
+    features: FeatureArgs,
+    #[command(flatten)]
     training: TrainingArgs,
 }
 
@@ -105,30 +114,45 @@ impl TuneArgs {
         params.check()?;
         Ok(params)
     }
+
+    fn plan(&self) -> Result<Plan> {
+        self.features.plan(Given {
+            searches: true,
+            is_free: self.betas.is_empty() && self.gammas.is_empty(),
+            linear_only: self.scale.map(|_| "--scale"),
+        })
+    }
 }
 
 pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     let path = &args.input.file;
     let mut params = args.params(seed)?;
-    let training = args.training.read(path, output)?;
+    let plan = args.plan()?;
+    let training = args.training.read(path, &plan, output)?;
     let suited = || Scale::suited(training.data.rows());
     params.scale = args.scale.map_or_else(suited, Into::into);
     let read = started.elapsed().as_secs_f64();
-    let tuned = search(&training, &params, (&args.search, "--betas"), output)
-        .with_context(|| path.display().to_string())?;
+    let task = Task {
+        params: &params,
+        plan: &plan,
+        args: &args.search,
+        beta_option: "--betas",
+    };
+    let tuned = search(&training, &task, output).with_context(|| path.display().to_string())?;
     let total = started.elapsed().as_secs_f64();
     let seconds = Seconds {
         read,
         tune: total - read,
         total,
     };
-    let collapsed = tuned.points.iter().filter(|p| p.collapsed).count();
+    let points = || tuned.trials.iter().flat_map(|trial| &trial.tuned.points);
+    let collapsed = points().filter(|p| p.collapsed).count();
     if collapsed > 0 {
         output.note(format!(
             "note: {collapsed} of {} points collapsed (w = 0, or a mass of examples tied at the \
              threshold) and were not considered",
-            tuned.points.len()
+            points().count()
         ));
     }
     output.report(&Report::new(args, &training, &params, tuned, seconds))
@@ -151,6 +175,8 @@ struct Report {
     seed: u64,
     intercept: bool,
     scale: &'static str,
+    #[serde(skip)]
+    scaling: Scale,
     tolerance: f64,
     one_standard_error: bool,
     held_out: f64,
@@ -159,12 +185,34 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
     criterion: Criterion,
-    chosen: GridPoint,
-    logistic_chosen: GridPoint,
+    /// The best point of every map.
+    maps: Vec<MapReport>,
+    chosen: MapPoint,
+    logistic_chosen: MapPoint,
     verdict: Option<Verdict>,
-    points: Vec<GridPoint>,
+    points: Vec<MapPoint>,
     cut_short: bool,
     seconds: Seconds,
+}
+
+/// A point, and with which features.
+#[derive(Clone, PartialEq, Serialize)]
+struct MapPoint {
+    #[serde(serialize_with = "as_text")]
+    map: MapKind,
+    #[serde(flatten)]
+    point: GridPoint,
+}
+
+fn as_text<S: Serializer>(map: &MapKind, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(map)
+}
+
+impl MapPoint {
+    fn new(map: &MapKind, point: &GridPoint) -> MapPoint {
+        let (map, point) = (map.clone(), point.clone());
+        MapPoint { map, point }
+    }
 }
 
 #[derive(Serialize)]
@@ -179,10 +227,16 @@ impl Report {
         args: &TuneArgs,
         training: &Training,
         params: &TuneParams,
-        tuned: Tuned,
+        tuned: TunedMaps,
         seconds: Seconds,
     ) -> Report {
         let data = &training.data;
+        let (map, point) = tuned.best();
+        let first = &tuned.trials[0];
+        let points = tuned.trials.iter().flat_map(|trial| {
+            let points = trial.tuned.points.iter();
+            points.map(|point| MapPoint::new(&trial.map, point))
+        });
         Report {
             features: training.features_report(),
             file: args.input.file.clone(),
@@ -201,28 +255,28 @@ impl Report {
             weight: args.training.weight.clone(),
             group: args.training.group.clone(),
             criterion: params.criterion,
-            chosen: tuned.best().clone(),
-            logistic_chosen: tuned.best_logistic().clone(),
+            scaling: params.scale,
+            maps: MapReport::new(&tuned),
+            chosen: MapPoint::new(map, point),
+            logistic_chosen: MapPoint::new(&first.map, first.tuned.best_logistic()),
+            points: points.collect(),
             verdict: tuned.verdict,
-            points: tuned.points,
             cut_short: tuned.cut_short,
             seconds,
         }
     }
 
-    /// The options of `ubauc train` for the choice.
+    /// The options of `ubauc train` for the choice; the scale is always said, since what `train` does without it depends on
+    /// its other options.
     fn options(&self) -> String {
-        options_of(&self.chosen, self.intercept) + &self.scaling()
+        let MapPoint { map, point } = &self.chosen;
+        options_of((map, point), self.intercept, self.scaling)
     }
 
     /// The same for logistic regression.
     fn logistic_options(&self) -> String {
-        options_of(&self.logistic_chosen, true) + &self.scaling()
-    }
-
-    /// Always said: what `train` does without it depends on its other options.
-    fn scaling(&self) -> String {
-        format!(" --scale {}", self.scale)
+        let MapPoint { map, point } = &self.logistic_chosen;
+        options_of((map, point), true, self.scaling)
     }
 
     /// Logistic regression is better, and not by chance.
@@ -233,8 +287,8 @@ impl Report {
     /// One sentence to act on.
     fn advice(&self) -> String {
         let Some(verdict) = &self.verdict else {
-            let ours = self.chosen.judged.auc;
-            let theirs = self.logistic_chosen.judged.auc;
+            let ours = self.chosen.point.judged.auc;
+            let theirs = self.logistic_chosen.point.judged.auc;
             return format!(
                 "Use {}: mean {} {ours:.4} over the folds, logistic regression {theirs:.4}; \
                  nothing was held out to test the difference.",
@@ -262,7 +316,11 @@ const SHOWN: usize = 10;
 
 impl output::Report for Report {
     fn document(&self) -> Document {
-        let mut document = Document::default().with(self.best_points());
+        let mut document = Document::default();
+        if self.maps.len() > 1 {
+            document = document.with(map_report::table(&self.maps));
+        }
+        document = document.with(self.best_points());
         if let Some(Verdict { ours, logistic, .. }) = &self.verdict {
             let mut table = Table::new(["held out", "AUC", "95 % interval"]);
             for (name, auc) in [("ours", ours), ("logistic", logistic)] {
@@ -289,16 +347,24 @@ impl output::Report for Report {
 
 impl Report {
     fn best_points(&self) -> Table {
-        let mut best: Vec<&GridPoint> = self.points.iter().collect();
+        let mut best: Vec<&MapPoint> = self.points.iter().collect();
         // Collapsed ones last: they cannot be chosen, whatever their AUC.
-        best.sort_by(|a, b| {
+        best.sort_by(|MapPoint { point: a, .. }, MapPoint { point: b, .. }| {
             let order = b.judged.auc.total_cmp(&a.judged.auc);
             let whole = a.stopped.cmp(&b.stopped);
             a.collapsed.cmp(&b.collapsed).then(whole).then(order)
         });
         let criterion = criterion_name(self.criterion);
-        let head = ["loss", "gamma", &criterion, "std. error", "folds", ""];
-        let mut table = Table::new(head);
+        let head = [
+            "features",
+            "loss",
+            "gamma",
+            &criterion,
+            "std. error",
+            "folds",
+            "",
+        ];
+        let mut table = Table::new(head).left(&[1]);
         let more = best.len().saturating_sub(SHOWN);
         table.foot = (more > 0).then(|| format!("… {more} more (all with --json)"));
         best.truncate(SHOWN);
@@ -307,14 +373,16 @@ impl Report {
                 best.push(kept);
             }
         }
-        for point in best {
-            let mark = match (*point == self.chosen, point.collapsed) {
+        for of_map in best {
+            let MapPoint { map, point } = of_map;
+            let mark = match (*of_map == self.chosen, point.collapsed) {
                 (true, _) => "chosen",
                 (_, true) => "collapsed",
-                _ if *point == self.logistic_chosen => "logistic regression",
+                _ if *of_map == self.logistic_chosen => "logistic regression",
                 _ => "",
             };
             table.row([
+                map.to_string(),
                 described(&point.setting),
                 format!("{:e}", point.gamma),
                 number(point.judged.auc),

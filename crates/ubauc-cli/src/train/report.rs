@@ -9,10 +9,12 @@ use ubauc::algorithm::Trace;
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts};
 use ubauc::metrics::Auc;
-use ubauc::tune::{Setting, Tuned, Verdict};
+use ubauc::tune::{MapTrial, Setting, TunedMaps, Verdict};
 
 use super::online::OnlineReport;
 use crate::column_report::FeaturesReport;
+use crate::map_report;
+pub(super) use crate::map_report::MapReport;
 use crate::output;
 
 #[derive(Serialize)]
@@ -27,6 +29,7 @@ pub(super) struct Seconds {
 /// One point of the search.
 #[derive(Serialize)]
 pub(super) struct SearchReport {
+    map: String,
     #[serde(flatten)]
     setting: Setting,
     gamma: f64,
@@ -38,19 +41,22 @@ pub(super) struct SearchReport {
 }
 
 impl SearchReport {
-    pub(super) fn new(tuned: &Tuned) -> Vec<SearchReport> {
-        let points = tuned.points.iter().enumerate();
-        points
-            .map(|(k, point)| SearchReport {
+    pub(super) fn new(tuned: &TunedMaps) -> Vec<SearchReport> {
+        let mut reports = Vec::new();
+        for (t, MapTrial { map, tuned: of, .. }) in tuned.trials.iter().enumerate() {
+            let points = of.points.iter().enumerate();
+            reports.extend(points.map(|(k, point)| SearchReport {
+                map: map.to_string(),
                 setting: point.setting,
                 gamma: point.gamma,
                 auc: point.judged.auc,
                 se: point.judged.standard_error,
                 folds: point.judged.fold_aucs.len(),
                 collapsed: point.collapsed,
-                chosen: k == tuned.chosen,
-            })
-            .collect()
+                chosen: t == tuned.chosen && k == of.chosen,
+            }));
+        }
+        reports
     }
 }
 
@@ -121,6 +127,9 @@ pub(super) struct Report {
     /// What was tried, if the parameters were chosen here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) search: Option<Vec<SearchReport>>,
+    /// The best point of every map that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) maps: Option<Vec<MapReport>>,
     /// Beside logistic regression, if the parameters were chosen here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<Verdict>,
@@ -186,6 +195,10 @@ impl output::Report for Report {
         if let Some(test) = &self.test_auc {
             facts.add("test AUC", with(test.auc, test.ci95));
         }
+        let features = self.features.as_ref();
+        if let Some(pairs) = features.and_then(FeaturesReport::pairs_line) {
+            facts.add("pairs", pairs);
+        }
         if let Some(path) = &self.model {
             facts.add("model", path.display());
         }
@@ -198,9 +211,11 @@ impl output::Report for Report {
         );
         let mut document = Document::default();
         // Where all columns are numbers there is nothing to tell of them.
-        let features = self.features.as_ref();
         if let Some(features) = features.filter(|features| features.is_mapped) {
             document = document.with(features.table());
+        }
+        if let Some(maps) = self.maps.as_deref().filter(|maps| maps.len() > 1) {
+            document = document.with(map_report::table(maps));
         }
         document.with(facts)
     }

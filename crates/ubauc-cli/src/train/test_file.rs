@@ -30,7 +30,17 @@ pub(super) enum TestFile {
 }
 
 impl TestFile {
-    pub(super) fn read(
+    /// The file of `--test`, if there is one.
+    pub(super) fn read_optional(
+        args: &TrainArgs,
+        training: &Training,
+        output: Output,
+    ) -> Result<Option<TestFile>> {
+        let read = |path| TestFile::read(args, path, training, output);
+        args.test.as_deref().map(read).transpose()
+    }
+
+    fn read(
         args: &TrainArgs,
         path: &Path,
         training: &Training,

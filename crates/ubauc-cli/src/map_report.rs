@@ -1,0 +1,64 @@
+//! The maps that a search has tried, for people and as JSON.
+
+use serde::Serialize;
+use ubauc::document::Table;
+use ubauc::document::numbers::number;
+use ubauc::tune::{MapTrial, Setting, TunedMaps};
+
+use crate::search::described;
+
+/// The best point of one map.
+#[derive(Serialize)]
+pub(crate) struct MapReport {
+    map: String,
+    #[serde(flatten)]
+    setting: Setting,
+    gamma: f64,
+    auc: f64,
+    se: f64,
+    seconds: f64,
+    chosen: bool,
+}
+
+impl MapReport {
+    pub(crate) fn new(tuned: &TunedMaps) -> Vec<MapReport> {
+        let report = |(at, trial): (usize, &MapTrial)| {
+            let best = trial.tuned.best();
+            MapReport {
+                map: trial.map.to_string(),
+                setting: best.setting,
+                gamma: best.gamma,
+                auc: best.judged.auc,
+                se: best.judged.standard_error,
+                seconds: trial.seconds,
+                chosen: at == tuned.chosen,
+            }
+        };
+        tuned.trials.iter().enumerate().map(report).collect()
+    }
+}
+
+pub(crate) fn table(maps: &[MapReport]) -> Table {
+    let head = [
+        "features",
+        "loss",
+        "gamma",
+        "AUC",
+        "std. error",
+        "seconds",
+        "",
+    ];
+    let mut table = Table::new(head).left(&[1]);
+    for map in maps {
+        table.row([
+            map.map.clone(),
+            described(&map.setting),
+            format!("{:e}", map.gamma),
+            number(map.auc),
+            number(map.se),
+            format!("{:.2}", map.seconds),
+            if map.chosen { "chosen" } else { "" }.to_string(),
+        ]);
+    }
+    table
+}
