@@ -333,8 +333,23 @@ pub(crate) fn quoted(text: &str) -> String {
 /// The weights of a column; refuses what cannot be one.
 fn weights_of(column: &Column) -> Result<Vec<f64>> {
     let name = &column.name;
-    let Values::Number(weights) = &column.values else {
-        bail!("weight column '{name}' holds texts; weights are numbers");
+    let weights = match &column.values {
+        Values::Number(weights) => weights,
+        Values::Time(_) => bail!("weight column '{name}' holds dates; weights are numbers"),
+        Values::Category { codes, levels } => {
+            let text = |&code: &u32| {
+                levels
+                    .get(code as usize)
+                    .filter(|t| t.parse::<f64>().is_err())
+            };
+            let wrong = codes
+                .iter()
+                .enumerate()
+                .find_map(|(i, code)| Some((i, text(code)?)));
+            let (i, text) = wrong.with_context(|| format!("weight column '{name}' holds texts"))?;
+            let example = i + 1;
+            bail!("example {example} has weight '{text}' in column '{name}'; weights are numbers");
+        }
     };
     for (i, weight) in weights.iter().enumerate() {
         let example = i + 1;

@@ -50,6 +50,7 @@ fn json_has_the_whole_table() {
         "criterion",
         "cut_short",
         "d",
+        "features",
         "folds",
         "held_out",
         "intercept",

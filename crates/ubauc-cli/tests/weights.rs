@@ -211,7 +211,7 @@ fn weights_that_are_none_are_refused_by_name() {
         ("class.csv", &["class 1", "weight 0"]),
         ("huge.csv", &["class 1", "add up"]),
         ("only.csv", &["no features besides"]),
-        ("text.csv", &[":2:3"]),
+        ("text.csv", &["example 1", "'x'", "weights are numbers"]),
         ("x.svm", &["svmlight"]),
     ] {
         for command in [

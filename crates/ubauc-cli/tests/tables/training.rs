@@ -53,8 +53,8 @@ fn the_report_tells_what_was_made_of_every_column() {
     for part in [
         "city",
         "category",
-        "4 levels: Bern",
-        "2024-01-01 to 2024-12-28",
+        "4 levels: Lausanne",
+        "2024-01-02 to 2024-12-26",
         "boolean",
     ] {
         assert!(text.contains(part), "{part}: {text}");

@@ -274,6 +274,10 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
 ) -> std::result::Result<Columns, E> {
     let (columns, delimiter, first) = open(&mut blocks, want, path, options)?;
     let mut batch = blocks.divide(first);
+    if batch.is_empty() {
+        // From a pipe the header may come alone.
+        batch = blocks.next_blocks(BATCH, has_quote)?;
+    }
     while !batch.is_empty() {
         let quote = batch.iter().position(has_quote);
         let quoted = batch.split_off(quote.unwrap_or(batch.len()));
