@@ -5,7 +5,9 @@ use std::fmt;
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::{Format, Output};
-use crate::{bound, compare, data, demo, evaluate, learn, predict, reproduce, train, tune};
+use crate::{
+    bound, compare, data, demo, evaluate, explain, learn, predict, reproduce, train, tune,
+};
 
 /// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
 /// univariate bound of AUC risk.
@@ -106,6 +108,8 @@ pub(crate) enum Command {
     Learn(learn::LearnArgs),
     /// Score examples with a model, as they come
     Predict(predict::PredictArgs),
+    /// What a model has learned of every column, and one score as a sum
+    Explain(explain::ExplainArgs),
     /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval
     Evaluate(evaluate::EvaluateArgs),
     /// Compare two or more scorers on the same examples: paired tests, Holm-corrected

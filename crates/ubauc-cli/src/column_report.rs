@@ -168,7 +168,7 @@ fn described(report: &ColumnReport) -> String {
 }
 
 /// The day of a number of seconds since 1970.
-fn date(seconds: f64) -> String {
+pub(crate) fn date(seconds: f64) -> String {
     // Days since 0000-03-01 in eras of 400 years, years of which begin in March.
     let days = (seconds / 86_400.0).floor() as i64 + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -251,6 +251,17 @@ impl FormatArgs {
         }
     }
 
+    /// Whether the first line of a table names the columns; Parquet has no such line.
+    pub(crate) fn has_header(&self, path: &Path) -> bool {
+        let is_parquet = match self.format() {
+            Some(format) => format == Format::Parquet,
+            None => path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("parquet")),
+        };
+        !self.no_header && !is_parquet
+    }
+
     fn format(&self) -> Option<Format> {
         self.format.map(|name| match name {
             FormatName::Svmlight => Format::Svmlight,

@@ -10,6 +10,7 @@ mod compare;
 mod data;
 mod demo;
 mod evaluate;
+mod explain;
 mod feature_args;
 mod input;
 mod interrupt;
@@ -73,6 +74,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Train(args) => train::run(args, cli.common.seed(), output),
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
+        Command::Explain(args) => explain::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
         Command::Learn(args) => learn::run(args, cli.common.seed(), output),

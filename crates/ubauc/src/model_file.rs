@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::atomic::AtomicFile;
+use crate::glass_box::effects::SavedEffects;
 use crate::model::Model;
 use crate::{Error, Result};
 pub use certificate::Certificate;
@@ -47,6 +48,8 @@ pub struct SavedModel {
     pub parameters: Parameters,
     /// How near the optimum it is.
     pub certificate: Certificate,
+    /// What the training rows say of its columns and pairs.
+    pub effects: Option<SavedEffects>,
 }
 
 impl SavedModel {
@@ -68,7 +71,14 @@ impl SavedModel {
             algorithm: algorithm.to_string(),
             parameters,
             certificate,
+            effects: None,
         })
+    }
+
+    /// The same with its effects.
+    #[must_use]
+    pub fn with_effects(self, effects: Option<SavedEffects>) -> SavedModel {
+        SavedModel { effects, ..self }
     }
 
     /// Writes the file: whole, or the old one stays. `-` is standard output.

@@ -5,13 +5,15 @@ use serde_json::{Value, json};
 use ubauc::algorithm::{Algorithm, Outcome, Spec};
 use ubauc::data::labels::Choice;
 use ubauc::features::FeatureMap;
+use ubauc::glass_box::effects::{Effects, SavedEffects};
 use ubauc::model::Model;
 use ubauc::model_file::{Parameters, SavedModel};
 
 use super::TrainArgs;
+use crate::feature_args::MAX_COLUMNS;
 use crate::names::name_of;
 use crate::search::kind;
-use crate::training::Training;
+use crate::training::{Mapped, Training};
 
 pub(super) fn saved_model(
     args: &TrainArgs,
@@ -64,10 +66,27 @@ pub(super) fn saved_model(
         ..trained.model.clone()
     };
     let algorithm = spec.algorithm().name();
-    Ok(SavedModel::new(
-        model,
-        algorithm,
-        parameters,
-        trained.certificate.clone(),
-    )?)
+    let saved = SavedModel::new(model, algorithm, parameters, trained.certificate.clone())?;
+    // They take a while, and only a file has a use for them.
+    let effects = match args.model {
+        Some(_) => effects(&saved.model, training)?,
+        None => None,
+    };
+    Ok(saved.with_effects(effects))
+}
+
+/// What the training examples say of the columns; nothing where features are too many to be looked at.
+fn effects(model: &Model, training: &Training) -> Result<Option<SavedEffects>> {
+    let weights = training.weights.as_deref();
+    if let Some(Mapped {
+        map, table, pairs, ..
+    }) = &training.mapped
+    {
+        let effects = Effects::new(map, &model.weights, model.intercept, table, weights)?;
+        let gains = pairs.iter().map(|pair| pair.gain);
+        return Ok(Some(effects.saved().with_gains(gains)));
+    }
+    let rows = training.data.rows();
+    let of_numbers = || SavedEffects::of_numbers(rows, &model.weights, model.intercept, weights);
+    Ok((rows.cols() <= MAX_COLUMNS).then(of_numbers))
 }

@@ -15,6 +15,8 @@
 //!
 //! The importance of a term is its standard deviation over the rows.
 
+mod saved;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -23,6 +25,8 @@ use crate::data::rows::{NO_CELL, Rows};
 use crate::data::table::Table;
 use crate::features::columns::{Cells, ColumnMap, Effect, PairCells};
 use crate::{Error, Result};
+
+pub use saved::{SavedEffects, SavedTerm};
 
 /// Sweeps end when they change nothing by more than this share of the largest weight, or after this many.
 const ENOUGH: f64 = 1e-13;

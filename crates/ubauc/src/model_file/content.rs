@@ -9,6 +9,7 @@ use super::weights::{Weights, compact};
 use super::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
 use crate::calibrate::Calibration;
 use crate::features::FeatureMap;
+use crate::glass_box::effects::SavedEffects;
 use crate::model::{Model, Partition, Reading};
 
 #[derive(Serialize, Deserialize)]
@@ -31,6 +32,8 @@ pub(super) struct Content {
     weights: Weights,
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    effects: Option<SavedEffects>,
     /// Of all the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) checksum: Option<String>,
@@ -44,6 +47,7 @@ impl Content {
             algorithm,
             parameters,
             certificate,
+            effects,
         } = saved;
         Content {
             format: FORMAT.to_string(),
@@ -60,6 +64,7 @@ impl Content {
             intercept: model.intercept,
             weights: compact(&model.weights),
             calibration: model.calibration.clone(),
+            effects: effects.clone(),
             checksum: None,
         }
     }
@@ -81,6 +86,7 @@ impl Content {
             algorithm: self.algorithm,
             parameters: self.parameters,
             certificate: self.certificate,
+            effects: self.effects,
         })
     }
 

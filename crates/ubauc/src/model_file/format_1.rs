@@ -55,6 +55,7 @@ impl Content {
             algorithm: self.algorithm,
             parameters: self.parameters,
             certificate,
+            effects: None,
         })
     }
 

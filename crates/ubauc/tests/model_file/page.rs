@@ -7,6 +7,7 @@ use ubauc::calibrate::Calibration;
 use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
 use ubauc::features::columns::{Cells, ColumnMap, Effect, PairCells};
+use ubauc::glass_box::effects::{SavedEffects, SavedTerm};
 use ubauc::model::{Model, Notation, Partition, Reading};
 use ubauc::model_file::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
 use ubauc::read::table::DateOrder;
@@ -53,6 +54,19 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
     let mut parameters = Parameters::new();
     parameters.insert("beta".to_string(), json!(0.5));
     let saved = SavedModel::new(model, "ba-ubauc", parameters, certificate).unwrap();
+    let saved = saved.with_effects(Some(SavedEffects {
+        intercept: 0.5,
+        terms: vec![SavedTerm {
+            importance: 0.5,
+            gain: some,
+            constant: 0.5,
+            values: vec![0.5],
+            shifts: Some([vec![0.5], vec![0.5]]),
+            rows: vec![vec![0, 2]],
+        }],
+        means: vec![0.5],
+        deviations: vec![0.5],
+    }));
     serde_json::from_str(&saved.to_json().unwrap()).unwrap()
 }
 

@@ -1,0 +1,226 @@
+//! A term as a table with bars.
+
+use ubauc::document::Table;
+use ubauc::document::numbers::thousands;
+use ubauc::glass_box::effects::TermCell;
+
+use super::terms::{Axis, TermReport};
+use crate::column_report::date;
+
+/// Lines of a number: its bins are joined to about so many.
+const BINS: usize = 12;
+/// Levels of a category, and cells of a pair, that are shown.
+const SHOWN: usize = 15;
+/// Widths of bars.
+const LENGTH: f64 = 24.0;
+const HALF: f64 = 12.0;
+
+/// One line of a table.
+struct Line {
+    name: String,
+    rows: Option<u64>,
+    value: f64,
+}
+
+/// A bar of a number that is at least 0.
+pub(super) fn length(value: f64, largest: f64) -> String {
+    "█".repeat(cells(value, largest, LENGTH))
+}
+
+/// A bar to the left of a middle line or to the right of it.
+fn signed(value: f64, largest: f64) -> String {
+    let n = cells(value.abs(), largest, HALF);
+    let half = HALF as usize;
+    match value < 0.0 {
+        true => format!("{}{}│", " ".repeat(half - n), "█".repeat(n)),
+        false => format!("{}│{}", " ".repeat(half), "█".repeat(n)),
+    }
+}
+
+fn cells(value: f64, largest: f64, most: f64) -> usize {
+    let share = if largest > 0.0 { value / largest } else { 0.0 };
+    (share.clamp(0.0, 1.0) * most).round() as usize
+}
+
+/// What a term adds, where.
+pub(super) fn table(term: &TermReport) -> Table {
+    let (lines, more) = lines(term);
+    let largest = lines
+        .iter()
+        .fold(0.0_f64, |most, line| most.max(line.value.abs()));
+    let mut table = Table::new([term.name.as_str(), "examples", "adds", ""]).left(&[3]);
+    for Line { name, rows, value } in lines {
+        table.row([
+            name,
+            rows.map_or(String::new(), thousands),
+            format!("{value:+.4}"),
+            signed(value, largest),
+        ]);
+    }
+    table.foot = (more > 0).then(|| format!("… {more} more (all with --json)"));
+    table
+}
+
+/// The lines, and how many are left out.
+fn lines(term: &TermReport) -> (Vec<Line>, usize) {
+    match &term.axis {
+        _ if term.columns.len() > 1 => largest_cells(term),
+        Some(axis) if !axis.cuts.is_empty() => (joined_bins(term, axis), 0),
+        None if term.linear.is_none() => largest_cells(term),
+        axis => (straight(term, axis.as_ref()), 0),
+    }
+}
+
+/// The cells that add or take most, those without examples left out; in the order of the term where all are shown.
+fn largest_cells(term: &TermReport) -> (Vec<Line>, usize) {
+    let mut cells: Vec<&TermCell> = term.cells.iter().filter(|cell| cell.rows > 0).collect();
+    let more = cells.len().saturating_sub(SHOWN);
+    if more > 0 || term.columns.len() > 1 {
+        cells.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+        cells.truncate(SHOWN);
+    }
+    let line = |cell: &TermCell| Line {
+        name: cell.names.join(", "),
+        rows: Some(cell.rows),
+        value: cell.value,
+    };
+    (cells.into_iter().map(line).collect(), more)
+}
+
+/// A straight line at a few places, and missing values.
+fn straight(term: &TermReport, axis: Option<&Axis>) -> Vec<Line> {
+    let Some(linear) = term.linear else {
+        return Vec::new();
+    };
+    let places = match axis {
+        Some(axis) => vec![axis.min, linear.mean, axis.max],
+        None => vec![linear.mean, linear.mean + linear.deviation],
+    };
+    let is_time = axis.is_some_and(|axis| axis.is_time);
+    let place = |x: f64| Line {
+        name: format!("{} = {}", term.name, shown(x, is_time)),
+        rows: None,
+        value: linear.at(x) + term.constant,
+    };
+    let mut lines: Vec<Line> = places.into_iter().map(place).collect();
+    lines.extend(term.cells.iter().map(|cell| Line {
+        name: cell.names.join(", "),
+        rows: Some(cell.rows),
+        value: cell.value,
+    }));
+    lines
+}
+
+/// Neighbouring bins with about the same number of examples in each line; the straight part is that of the middle of a bin.
+fn joined_bins(term: &TermReport, axis: &Axis) -> Vec<Line> {
+    let Axis { cuts, min, max, .. } = axis;
+    let bins = cuts.len() + 1;
+    let (of_bins, others) = term.cells.split_at(bins.min(term.cells.len()));
+    let total: u64 = of_bins.iter().map(|cell| cell.rows).sum();
+    let enough = total.div_ceil(BINS as u64).max(1);
+    let low = |bin: usize| bin.checked_sub(1).map(|at| cuts[at]);
+    let high = |bin: usize| cuts.get(bin).copied();
+    let at_middle = |bin: usize| {
+        let ends = low(bin).unwrap_or(*min) + high(bin).unwrap_or(*max);
+        term.linear.map_or(0.0, |linear| linear.at(ends / 2.0))
+    };
+    let mut lines = Vec::new();
+    let (mut first, mut rows, mut sum) = (0, 0, 0.0);
+    for (bin, cell) in of_bins.iter().enumerate() {
+        rows += cell.rows;
+        sum += cell.rows as f64 * (cell.value + at_middle(bin));
+        let is_last = bin + 1 == of_bins.len();
+        if rows >= enough || (is_last && rows > 0) {
+            let ends = [low(first), high(bin)];
+            lines.push(Line {
+                name: between(&term.name, ends, axis.is_time),
+                rows: Some(rows),
+                value: sum / rows as f64,
+            });
+            (first, rows, sum) = (bin + 1, 0, 0.0);
+        }
+    }
+    // A missing number counts as its mean in the straight part.
+    lines.extend(others.iter().map(|cell| Line {
+        name: cell.names.join(", "),
+        rows: Some(cell.rows),
+        value: cell.value,
+    }));
+    lines
+}
+
+fn between(name: &str, ends: [Option<f64>; 2], is_time: bool) -> String {
+    match ends.map(|end| end.map(|x| shown(x, is_time))) {
+        [None, None] => name.to_string(),
+        [None, Some(high)] => format!("{name} < {high}"),
+        [Some(low), None] => format!("{low} <= {name}"),
+        [Some(low), Some(high)] => format!("{low} <= {name} < {high}"),
+    }
+}
+
+/// Six digits; a time as its day.
+pub(super) fn shown(x: f64, is_time: bool) -> String {
+    if is_time {
+        return date(x * 86_400.0);
+    }
+    match format!("{x:.5e}").parse::<f64>() {
+        Ok(rounded) => rounded.to_string(),
+        Err(_) => x.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::terms::Linear;
+
+    #[test]
+    fn bars_are_as_long_as_they_should_be() {
+        assert_eq!(length(1.0, 2.0).chars().count(), 12);
+        assert_eq!(length(0.0, 0.0), "");
+        assert_eq!(signed(-1.0, 1.0), format!("{}│", "█".repeat(12)));
+        assert_eq!(signed(0.5, 1.0), format!("{}│██████", " ".repeat(12)));
+    }
+
+    #[test]
+    fn joined_bins_have_the_mean_of_their_examples() {
+        let cell = |at: u32, rows: u64, value: f64| TermCell {
+            cell: vec![at],
+            names: vec![String::new()],
+            rows,
+            value,
+        };
+        let term = TermReport {
+            name: "x".to_string(),
+            columns: vec!["x".to_string()],
+            importance: Some(1.0),
+            gain: None,
+            linear: Some(Linear {
+                slope: 2.0,
+                mean: 1.0,
+                deviation: 2.0,
+            }),
+            cells: vec![
+                cell(0, 30, 1.0),
+                cell(1, 1, 4.0),
+                cell(2, 5, -2.0),
+                cell(3, 7, 9.0),
+            ],
+            constant: 0.0,
+            axis: Some(Axis {
+                cuts: vec![2.0, 4.0],
+                min: 0.0,
+                max: 8.0,
+                is_time: false,
+            }),
+        };
+        let lines = lines(&term).0;
+        let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["x < 2", "2 <= x", ""]);
+        // Middles 1, 3 and 6: the straight part is 0, 2 and 5.
+        assert_eq!(lines[0].value, 1.0);
+        assert_eq!(lines[1].value, (6.0 + 5.0 * 3.0) / 6.0);
+        assert_eq!(lines[2].value, 9.0);
+        assert_eq!(shown(0.1 + 0.2, false), "0.3");
+    }
+}
