@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 
 use crate::process::{command, stdout, success, ubauc, wrong_usage};
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 14] = [
     &["demo"],
     &["train"],
     &["predict"],
     &["learn"],
     &["evaluate"],
+    &["explain"],
     &["compare"],
     &["bound"],
     &["tune"],

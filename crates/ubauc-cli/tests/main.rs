@@ -10,6 +10,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod every_command;
+mod explain;
 mod killed;
 mod learn;
 mod optimum;

@@ -116,8 +116,7 @@ fn joined_bins(term: &TermReport, axis: &Axis) -> Vec<Line> {
     let Axis { cuts, min, max, .. } = axis;
     let bins = cuts.len() + 1;
     let (of_bins, others) = term.cells.split_at(bins.min(term.cells.len()));
-    let total: u64 = of_bins.iter().map(|cell| cell.rows).sum();
-    let enough = total.div_ceil(BINS as u64).max(1);
+    let mut left: u64 = of_bins.iter().map(|cell| cell.rows).sum();
     let low = |bin: usize| bin.checked_sub(1).map(|at| cuts[at]);
     let high = |bin: usize| cuts.get(bin).copied();
     let at_middle = |bin: usize| {
@@ -130,6 +129,9 @@ fn joined_bins(term: &TermReport, axis: &Axis) -> Vec<Line> {
         rows += cell.rows;
         sum += cell.rows as f64 * (cell.value + at_middle(bin));
         let is_last = bin + 1 == of_bins.len();
+        // Of what is left, so that a heavy value does not take the lines of the others.
+        let to_come = BINS.saturating_sub(lines.len()).max(1);
+        let enough = left.div_ceil(to_come as u64).max(1);
         if rows >= enough || (is_last && rows > 0) {
             let ends = [low(first), high(bin)];
             lines.push(Line {
@@ -137,6 +139,7 @@ fn joined_bins(term: &TermReport, axis: &Axis) -> Vec<Line> {
                 rows: Some(rows),
                 value: sum / rows as f64,
             });
+            left -= rows;
             (first, rows, sum) = (bin + 1, 0, 0.0);
         }
     }
@@ -183,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_bins_have_the_mean_of_their_examples() {
+    fn a_heavy_value_does_not_take_the_lines_of_the_others() {
         let cell = |at: u32, rows: u64, value: f64| TermCell {
             cell: vec![at],
             names: vec![String::new()],
@@ -201,14 +204,15 @@ mod tests {
                 deviation: 2.0,
             }),
             cells: vec![
-                cell(0, 30, 1.0),
-                cell(1, 1, 4.0),
-                cell(2, 5, -2.0),
-                cell(3, 7, 9.0),
+                cell(0, 20, 1.0),
+                cell(1, 1, 0.0),
+                cell(2, 1, 4.0),
+                cell(3, 5, -2.0),
+                cell(4, 7, 9.0),
             ],
             constant: 0.0,
             axis: Some(Axis {
-                cuts: vec![2.0, 4.0],
+                cuts: vec![2.0, 3.0, 4.0],
                 min: 0.0,
                 max: 8.0,
                 is_time: false,
@@ -216,11 +220,43 @@ mod tests {
         };
         let lines = lines(&term).0;
         let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
-        assert_eq!(names, ["x < 2", "2 <= x", ""]);
-        // Middles 1, 3 and 6: the straight part is 0, 2 and 5.
-        assert_eq!(lines[0].value, 1.0);
-        assert_eq!(lines[1].value, (6.0 + 5.0 * 3.0) / 6.0);
-        assert_eq!(lines[2].value, 9.0);
+        assert_eq!(names, ["x < 2", "2 <= x < 3", "3 <= x < 4", "4 <= x", ""]);
+        // Middles 1, 2.5, 3.5 and 6: the straight part is 0, 1.5, 2.5 and 5.
+        let values: Vec<f64> = lines.iter().map(|line| line.value).collect();
+        assert_eq!(values, [1.0, 1.5, 6.5, 3.0, 9.0]);
         assert_eq!(shown(0.1 + 0.2, false), "0.3");
+    }
+
+    #[test]
+    fn joined_bins_have_the_mean_of_their_examples() {
+        let cell = |at: u32| TermCell {
+            cell: vec![at],
+            names: vec![String::new()],
+            rows: 1,
+            value: f64::from(at),
+        };
+        let term = TermReport {
+            name: "x".to_string(),
+            columns: vec!["x".to_string()],
+            importance: Some(1.0),
+            gain: None,
+            linear: None,
+            cells: (0..24).map(cell).collect(),
+            constant: 0.0,
+            axis: Some(Axis {
+                cuts: (1..24).map(f64::from).collect(),
+                min: 0.0,
+                max: 24.0,
+                is_time: false,
+            }),
+        };
+        let lines = lines(&term).0;
+        assert_eq!((lines.len(), lines[1].name.as_str()), (12, "2 <= x < 4"));
+        assert!(
+            lines
+                .iter()
+                .enumerate()
+                .all(|(k, line)| line.value == 2.0 * k as f64 + 0.5)
+        );
     }
 }

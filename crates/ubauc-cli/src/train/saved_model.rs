@@ -75,7 +75,8 @@ pub(super) fn saved_model(
     Ok(saved.with_effects(effects))
 }
 
-/// What the training examples say of the columns; nothing where features are too many to be looked at.
+/// What the training examples say of the columns; nothing of svmlight, whose features have no names, and where columns are
+/// too many to be looked at.
 fn effects(model: &Model, training: &Training) -> Result<Option<SavedEffects>> {
     let weights = training.weights.as_deref();
     if let Some(Mapped {
@@ -88,5 +89,6 @@ fn effects(model: &Model, training: &Training) -> Result<Option<SavedEffects>> {
     }
     let rows = training.data.rows();
     let of_numbers = || SavedEffects::of_numbers(rows, &model.weights, model.intercept, weights);
-    Ok((rows.cols() <= MAX_COLUMNS).then(of_numbers))
+    let has_names = !training.columns.is_empty();
+    Ok((has_names && rows.cols() <= MAX_COLUMNS).then(of_numbers))
 }

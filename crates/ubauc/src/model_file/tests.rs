@@ -30,6 +30,7 @@ fn saved(weights: Vec<f64>) -> SavedModel {
             n_neg: 2,
             ..Certificate::default()
         },
+        effects: None,
     }
 }
 

@@ -109,3 +109,58 @@ fn other_numbers_of_weights_are_refused() {
     assert!(Effects::new(map, &[0.0], 0.0, &table, None).is_err());
     assert!(Effects::new(map, &found.outcome.model.weights, 0.0, &table, Some(&[1.0])).is_err());
 }
+
+#[test]
+fn saved_effects_come_back_with_the_map_and_the_weights() {
+    let (table, labels) = example(6, 800);
+    let (unseen, _) = example(7, 300);
+    let kind = MapKind::Pairs(PairChoice::Best(4));
+    let found = training(&table, &labels)
+        .fit(&kind, &params(), None)
+        .unwrap();
+    let (map, weights) = (&found.learned.map, &found.outcome.model.weights);
+    let effects = effects(&found, &table);
+    let mut saved = effects.saved().with_gains([3.0, 2.0]);
+    let restored = Effects::restore(map, weights, &saved).unwrap();
+    assert_eq!(
+        restored.eval(&unseen).unwrap(),
+        effects.eval(&unseen).unwrap()
+    );
+    assert_eq!(restored.intercept, effects.intercept);
+    for (a, b) in restored.terms.iter().zip(&effects.terms) {
+        assert_eq!(
+            (&a.name, &a.cells, a.importance),
+            (&b.name, &b.cells, b.importance)
+        );
+    }
+    let gains: Vec<f64> = saved.terms.iter().filter_map(|term| term.gain).collect();
+    assert_eq!(gains, [3.0, 2.0]);
+    // What does not fit the map is refused.
+    assert!(Effects::restore(map, &weights[1..], &saved).is_err());
+    let last = saved.terms.pop().unwrap();
+    assert!(Effects::restore(map, weights, &saved).is_err());
+    saved.terms.push(ubauc::glass_box::effects::SavedTerm {
+        shifts: None,
+        ..last
+    });
+    assert!(Effects::restore(map, weights, &saved).is_err());
+}
+
+#[test]
+fn moments_of_sparse_and_dense_rows_are_those_by_hand() {
+    use ubauc::data::rows::{Csr, Dense, Rows};
+    use ubauc::glass_box::effects::SavedEffects;
+    let dense = Rows::Dense(Dense::new(vec![1.0, 0.0, 3.0, 4.0, 0.0, 0.0], 3, 2).unwrap());
+    let csr = Csr::new(vec![0, 1, 3, 3], vec![0, 0, 1], vec![1.0, 3.0, 4.0], 2);
+    let sample = [1.0, 2.0, 1.0];
+    for rows in [dense, Rows::Csr(csr.unwrap())] {
+        let found = SavedEffects::of_numbers(&rows, &[2.0, -1.0], 0.5, Some(&sample));
+        assert_eq!(found.means, [1.75, 2.0]);
+        // Of 1, 3, 3, 0 and of 0, 4, 4, 0.
+        let expected = [(19.0 / 4.0 - 1.75 * 1.75_f64).sqrt(), 2.0];
+        for (a, b) in found.deviations.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-12);
+        }
+        assert_eq!(found.intercept, 0.5 + 3.5 - 2.0);
+    }
+}
