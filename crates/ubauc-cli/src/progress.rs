@@ -135,21 +135,6 @@ pub(crate) fn seconds_left(first: f64, gap: f64, tolerance: f64, spent: f64) -> 
     is_known.then(|| spent * (1.0 - way) / way)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_follows_from_the_fall_of_the_gap() {
-        // From 1 to 1e-3 in 30 s: as long again to 1e-6.
-        assert!((seconds_left(1.0, 1e-3, 1e-6, 30.0).unwrap() - 30.0).abs() < 1e-9);
-        assert_eq!(seconds_left(1.0, 1e-6, 1e-6, 30.0), Some(0.0));
-        for (gap, spent) in [(1e-3, 9.0), (1.0, 30.0), (2.0, 30.0), (f64::NAN, 30.0)] {
-            assert_eq!(seconds_left(1.0, gap, 1e-6, spent), None, "{gap} {spent}");
-        }
-    }
-}
-
 impl Drop for Progress {
     fn drop(&mut self) {
         if let State::Shown(bar) = &self.state {
@@ -180,6 +165,21 @@ impl Counted {
             state.1 += by;
             let done = state.1;
             state.0.say(done, message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_the_fall_of_the_gap() {
+        // From 1 to 1e-3 in 30 s: as long again to 1e-6.
+        assert!((seconds_left(1.0, 1e-3, 1e-6, 30.0).unwrap() - 30.0).abs() < 1e-9);
+        assert_eq!(seconds_left(1.0, 1e-6, 1e-6, 30.0), Some(0.0));
+        for (gap, spent) in [(1e-3, 9.0), (1.0, 30.0), (2.0, 30.0), (f64::NAN, 30.0)] {
+            assert_eq!(seconds_left(1.0, gap, 1e-6, spent), None, "{gap} {spent}");
         }
     }
 }

@@ -148,7 +148,10 @@ fn a_grid_that_collapses_throughout_says_so() {
         said.contains("(beta 0.00001); give a larger --betas") && said.contains("collapsed"),
         "{said}"
     );
-    let output = ubauc(directory.path(), &["tune", "x.csv", "--betas", "1e-5,1"]);
+    // A path of gamma that is given is not made longer.
+    let gammas = ["--gammas", "1e-1,1e-2,1e-3,1e-4,1e-5"];
+    let given = [&["tune", "x.csv", "--betas", "1e-5,1"][..], &gammas].concat();
+    let output = ubauc(directory.path(), &given);
     success(&output);
     assert!(
         stderr(&output).contains("of 25 points collapsed"),

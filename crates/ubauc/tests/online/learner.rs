@@ -132,9 +132,16 @@ proptest! {
             let found = learner.learn(Row::Dense(x), *positive, *weight).unwrap();
             let size = expected.iter().fold(1.0f64, |m, w| m.max(w.abs()));
             prop_assert!((found - score).abs() <= 1e-9 * size, "score {found}, expected {score}");
+            let margin = expected[D] - (score - expected[D + 1]);
+            let at_kink = stream.params.softness == 0.0 && margin.abs() <= 1e-9 * size;
             naive.learn(x, *positive, *weight);
             let (found, expected) = (saved(&learner), naive.saved());
             let size = expected.iter().fold(1.0f64, |m, w| m.max(w.abs()));
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * size;
+            if at_kink && !found.iter().zip(&expected).all(near) {
+                // Rounding decides which subgradient is taken there, and both are right.
+                return Ok(());
+            }
             for (a, b) in found.iter().zip(&expected) {
                 // Six digits are the most that folding may lose, and a few steps in double precision.
                 prop_assert!((a - b).abs() <= 1e-9 * size, "{found:?}, expected {expected:?}");

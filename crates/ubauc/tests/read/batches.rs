@@ -169,7 +169,7 @@ fn labels_are_texts_and_may_be_optional() {
     let (_, error) = read(&text[..], &label(false));
     assert_eq!(
         error.unwrap(),
-        "t.csv: no label column 'y'; columns are 'x', 'c', 'd'"
+        "t.csv: no label column 'y'; columns are 'x', 'c', 'd'; name the column of labels (--label)"
     );
 }
 

@@ -203,7 +203,7 @@ fn labels() {
         (
             "y,x\n1,5\n",
             "z",
-            "t.csv: no label column 'z'; columns are 'y', 'x'",
+            "t.csv: no label column 'z'; columns are 'y', 'x'; name the column of labels (--label)",
         ),
         (
             "1,5\n2,6\n",
