@@ -148,9 +148,7 @@ enum SolverName {
 pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     let plan = refuse_early(args, seed, output)?;
-    let load = |path: &Path| InitialModel::load(path, args.by_position);
-    let initial = args.initial_model.as_deref().map(load);
-    let mut initial = initial.transpose()?;
+    let mut initial = args.load_initial_model()?;
     let mut training = args.training.read(&args.input.file, &plan, output)?;
     let test = TestFile::read_optional(args, &training, output)?;
     if let Some(initial) = &mut initial {
@@ -176,10 +174,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let (data, weights) = (&training.data, training.weights.as_deref());
 
     let saved = saved_model(args, &spec, &trained, &training)?;
-    let scores = match &training.mapped {
-        Some(mapped) => saved.model.scores_table(&mapped.table)?,
-        None => saved.model.scores(data.rows())?,
-    };
+    let scores = training.scores_by(&saved.model)?;
     let (train_auc, train_ci95) = auc_of(&scores, &training)?;
     let test_auc = test.map(|test| test.judge(&saved.model)).transpose()?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
@@ -289,6 +284,11 @@ impl Choice {
 }
 
 impl TrainArgs {
+    fn load_initial_model(&self) -> Result<Option<InitialModel>> {
+        let load = |path: &Path| InitialModel::load(path, self.by_position);
+        self.initial_model.as_deref().map(load).transpose()
+    }
+
     /// Whether the loss or γ is to be chosen.
     fn searches(&self) -> bool {
         self.algorithm == Algorithm::BaUbauc && (self.gamma.is_none() || self.beta.is_none())

@@ -13,7 +13,7 @@ use ubauc::data::table::{Column, Table, Values};
 use ubauc::features::ColumnMap;
 use ubauc::features::columns::LEAST_ROWS;
 use ubauc::glass_box::{GlassBox, MapKind, PairGain};
-use ubauc::model::Reading;
+use ubauc::model::{Model, Reading};
 use ubauc::read::table::{ColumnReport, Data, TableExamples, TableOptions, read_data};
 
 use crate::column_report::{self, FeaturesReport};
@@ -231,6 +231,14 @@ impl TrainingArgs {
 }
 
 impl Training {
+    /// The scores of the examples, of raw values where there are some.
+    pub(crate) fn scores_by(&self, model: &Model) -> Result<Vec<f64>> {
+        Ok(match &self.mapped {
+            Some(mapped) => model.scores_table(&mapped.table)?,
+            None => model.scores(self.data.rows())?,
+        })
+    }
+
     /// What was made of the columns of a table.
     pub(crate) fn features_report(&self) -> Option<FeaturesReport> {
         let report = || match &self.mapped {

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Algorithm;
+#[cfg(feature = "bcd")]
+use crate::Error;
+use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
 use crate::objective::ubauc::{ClassWeight, LeastSquares};
@@ -14,7 +17,6 @@ use crate::solver::opauc::{OpaucParams, default_tau};
 use crate::solver::passes::Passes;
 use crate::solver::solam::SolamParams;
 use crate::solver::svm_or::SvmOrParams;
-use crate::{Error, Result};
 
 /// What to learn by, every number known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
