@@ -1,7 +1,8 @@
-"""Test AUC of logistic regression on the five tables of $UBAUC_DATA/tables, as `ubauc data split` divides them.
+"""Test AUC of logistic regression on the five tables of $UBAUC_DATA/tables.
 
-Numbers are standardised, with their mean and an indicator where they are missing; categories are one-hot, levels of fewer
-than three rows pooled; C by the AUC of five folds. `crates/ubauc-cli/tests/tables/real.rs` has the figures:
+They are divided by `ubauc data split`. Numbers are standardised, with their mean and an indicator
+where they are missing; categories are one-hot, levels of fewer than three rows pooled; C by the AUC
+of five folds. `crates/ubauc-cli/tests/tables/real.rs` has the figures:
 
     python tests/reference/tables.py target/release/ubauc
 """

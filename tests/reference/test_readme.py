@@ -1,4 +1,7 @@
-"""The console sessions of the README and of the page on tables, run as a reader would: every command, every line of its answer."""
+"""The console sessions of the README and of the page on tables, run as a reader would.
+
+Every command, and every line of its answer.
+"""
 
 import os
 import pathlib

@@ -17,15 +17,19 @@ use ubauc::read::table::OnError;
 
 use crate::args::WrongUsage;
 use crate::column_list::{ColumnList, all_names};
-use crate::input::{ClassArgs, FormatArgs, Scores, Wanted};
+use crate::input::{ClassArgs, FormatArgs, Scores, TABLES, Wanted};
 use crate::output::Output;
 
 /// Which columns of a file a model scores.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnArgs {
-    /// Columns to leave out (CSV, Parquet), separated by commas; a name with a comma stands in double quotes
-    #[arg(long, value_name = "COLUMN,…", value_parser = ColumnList::parse)]
+    #[arg(
+        long,
+        value_name = "COLUMN,…",
+        value_parser = ColumnList::parse,
+        help = format!("Columns to leave out ({TABLES}), separated by commas; a name with a comma stands in double quotes")
+    )]
     ignore: Vec<ColumnList>,
     /// Take features by position, though the model knows its columns by name; svmlight has no names
     #[arg(long)]

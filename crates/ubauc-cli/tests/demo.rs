@@ -55,6 +55,7 @@ fn json_has_all_the_reports() {
             "evaluate",
             "positive_share",
             "rows",
+            "table",
             "train"
         ]
     );

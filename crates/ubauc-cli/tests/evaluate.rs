@@ -632,8 +632,8 @@ fn text_classes_have_their_note() {
     success(&output);
     assert_eq!(
         stderr(&output),
-        "note: a.csv: classes are text; 'no' is taken as positive (last in byte order); choose \
-         with --positive\n"
+        "note: a.csv: classes are text; 'Yes' is taken as positive (it says yes); choose with \
+         --positive\n"
     );
     let chosen = ubauc(
         directory.path(),

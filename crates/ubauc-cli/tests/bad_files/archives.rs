@@ -129,7 +129,8 @@ fn what_is_in_an_archive_is_checked_as_a_plain_file_is() {
             zstd(b"label,x\n1,2\n0,y\n"),
             ":3:2",
             "'y' in column 'x'",
-        ),
+        )
+        .and(&["--numeric", "x"]),
         show(
             "a.gz",
             gzip(&gzip(b"1 1:1\n")),

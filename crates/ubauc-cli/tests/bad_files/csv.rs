@@ -46,7 +46,7 @@ fn headers_must_name_the_columns_asked_for() {
             ":1:1",
             "a quote in the header is not closed",
         ),
-        show("a", "label\n1\n0\n", "", "no columns besides the label"),
+        show("a", "label\n1\n0\n", "", "no columns besides the label").and(&["--label", "label"]),
         show("a", "label,x\n1,2\n", "", "no ignored column 'id'").and(&["--ignore", "id"]),
     ]);
 }
@@ -159,7 +159,8 @@ fn numbers_must_be_there_and_finite() {
             "label,x\n1,2\n0,\u{1f980}\n",
             ":3:2",
             "'\u{1f980}' in column 'x' is not a",
-        ),
+        )
+        .and(&["--numeric", "x"]),
     ]);
 }
 

@@ -24,9 +24,7 @@ fn repeat(path: &Path, head: &[u8], piece: &[u8], mebibytes: usize) {
 /// Runs the program on a file, by name or through standard input, and looks at its memory.
 fn watched(path: &Path, through_stdin: bool) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ubauc"));
-    command
-        .current_dir(path.parent().unwrap())
-        .args(["data", "show"]);
+    command.current_dir(path.parent().unwrap()).arg("evaluate");
     if through_stdin {
         command.arg("-").stdin(File::open(path).unwrap());
     } else {

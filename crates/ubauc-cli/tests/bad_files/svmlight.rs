@@ -109,7 +109,7 @@ fn indices_must_be_whole_positive_and_increasing() {
         ),
         show("a", "1 1:1 7\n", ":1:7", "expected index:value, got '7'"),
         show("a.svm", "1 7\n", ":1:3", "expected index:value, got '7'"),
-        show("a", "1 1 :4\n-1\n", "", "no label column"),
+        show("a", "1 1 :4\n-1\n", "", "no label column").and(&["--label", "y"]),
         show("a", "1 qid:x 1:1\n", ":1:3", "'qid' is not a whole number"),
     ]);
 }
