@@ -79,6 +79,7 @@ fn json_has_the_whole_table() {
         "fold_aucs",
         "gamma",
         "least_squares",
+        "map",
         "softness",
         "standard_error",
         "stopped",
