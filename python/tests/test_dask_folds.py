@@ -217,8 +217,9 @@ def test_scores_with_weights(client):
 
 def test_gamma_is_chosen_by_auc_of_all_partitions(client, monkeypatch):
     monkeypatch.setattr(_tune, "HELD_OUT", 0)
-    X, y = problem(n=600)
-    sizes = (50, 350, 200)
+    # So many are dealt into folds twice.
+    X, y = problem(n=1600)
+    sizes = (50, 950, 600)
     rows, labels, _ = in_chunks(X, y, sizes)
     params = {"beta": 0.5, "least_squares": "plain", "scale": "none", "random_state": 4}
     fitted = DaskUBAUCClassifier(client, gamma="auto", **params).fit(rows, labels)
@@ -290,6 +291,7 @@ def by_shards(X, y, pieces, left_out, search):
         "unavoidable": tied_in_every_model(parts, X.shape[1]),
         "without": Without,
         "judge": judge,
+        "maps": None,
     }
     found = json.loads(_core.tune_rounds(rows, search, context(["0", "1"], 3)))
     assert closed
@@ -334,8 +336,9 @@ def test_shards_choose_what_one_machine_chooses(choice):
 @pytest.mark.parametrize("choice", ["default", "auto"])
 def test_the_cluster_chooses_what_the_same_shards_choose(client, choice, monkeypatch):
     monkeypatch.setattr(_tune, "HELD_OUT", 0)
-    X, y = problem(n=600)
-    sizes = (50, 350, 200)
+    # So many are dealt into folds twice.
+    X, y = problem(n=1600)
+    sizes = (50, 950, 600)
     rows, labels, _ = in_chunks(X, y, sizes)
     fitted = DaskUBAUCClassifier(client, random_state=4, **CHOICES[choice]).fit(rows, labels)
     ends = np.cumsum(sizes)
@@ -357,8 +360,9 @@ def test_the_cluster_chooses_what_the_same_shards_choose(client, choice, monkeyp
 
 
 def test_the_choice_is_compared_with_logistic_regression(client):
-    X, y = problem(n=900)
-    sizes = (100, 500, 300)
+    # So many are dealt into folds once.
+    X, y = problem(n=4000)
+    sizes = (400, 2200, 1400)
     rows, labels, _ = in_chunks(X, y, sizes)
     given = {"beta": 0.5, "softness": 0.05, "scale": "none", "criterion": "average-precision"}
     fitted = DaskUBAUCClassifier(client, random_state=4, **given).fit(rows, labels)
@@ -402,7 +406,7 @@ def test_the_choice_is_compared_with_logistic_regression(client):
 
 
 def test_a_choice_that_is_worse_than_logistic_regression_is_warned_about(client, monkeypatch):
-    rows, labels, _ = in_chunks(*problem(n=600), (400, 200))
+    rows, labels, _ = in_chunks(*problem(n=4000), (2500, 1500))
 
     def worse(*given):
         auc = {"auc": 0.6}, {"auc": 0.9}
