@@ -16,7 +16,7 @@ use crate::training::Mapped;
 const SHOWN: usize = 50;
 /// Pairs shown to people.
 const PAIRS_SHOWN: usize = 10;
-/// Notes on columns told one by one; more are only counted.
+/// Notes on columns shown one by one; more are only counted.
 const NOTES_TOLD: usize = 10;
 
 /// The features that were learned from, and the columns that they come from.
@@ -207,7 +207,7 @@ pub(crate) fn tell_notes(
                 .map(|note| format!("column '{name}': {note}")),
         );
         let learned = map.and_then(|map| map.columns.iter().find(|column| column.name == *name));
-        // The reader has told of the others.
+        // The reader has reported the others.
         if let (Some(note @ Note::AllRare), []) = (
             learned.and_then(|column| column.note),
             report.notes.as_slice(),

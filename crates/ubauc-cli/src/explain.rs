@@ -36,7 +36,7 @@ pub(crate) struct ExplainArgs {
     /// Explain the score of one example, as a sum
     #[arg(long, value_name = "FILE:LINE", value_parser = parse_place)]
     row: Option<Place>,
-    /// Draw the tables of so many terms, the most important ones
+    /// Draw the tables of the N most important terms
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
     #[command(flatten)]

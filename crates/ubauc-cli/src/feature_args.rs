@@ -19,7 +19,7 @@ pub(crate) struct FeatureArgs {
     /// for svmlight and wide or sparse numbers, linear]
     #[arg(long, value_name = "MAP", value_enum)]
     features: Option<FeaturesName>,
-    /// Tables of so many pairs of columns, those that gain most: a number (10), a share of the number of columns (0.5), or
+    /// How many pairs of columns get a table, those that gain most: a number (10), a share of the number of columns (0.5), or
     /// a multiple of it (3x)
     #[arg(long, value_name = "M", value_parser = parse_pairs)]
     pairs: Option<PairChoice>,

@@ -23,7 +23,7 @@ use crate::table_args::TableArgs;
 #[command(after_help = "Examples:\n  \
     ubauc data show customers.csv\n  \
     ubauc data show customers.csv --label churn --json\n\n\
-    A table needs no label; classes are told if a column is named, or called label.")]
+    A table needs no label; classes are counted if a column is named, or called label.")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     input: FileArg,

@@ -7,7 +7,7 @@ use ubauc::glass_box::effects::TermCell;
 use super::terms::{Axis, TermReport};
 use crate::column_report::date;
 
-/// Lines of a number: its bins are joined to about so many.
+/// A numeric column is drawn in about this many lines: neighbouring bins are joined.
 const BINS: usize = 12;
 /// Levels of a category, and cells of a pair, that are shown.
 const SHOWN: usize = 15;

@@ -63,7 +63,7 @@ impl TermReport {
     }
 }
 
-/// A model, ready to be told.
+/// A model, ready to be explained.
 pub(super) struct Explained {
     /// The score of an example whose terms are all 0.
     pub(super) intercept: f64,
@@ -96,7 +96,7 @@ impl Explained {
             }
             FeatureMap::Identity => of_numbers(&saved.model, saved.effects.as_ref())?,
             FeatureMap::Hash { .. } => {
-                bail!("the features are hashed: their columns cannot be told apart");
+                bail!("the features are hashed: the columns behind a weight are not known");
             }
         };
         explained
