@@ -191,9 +191,9 @@ fn vectors_of_another_length_are_refused_and_change_nothing() {
                 queries: vec![query],
             });
             let ok = |round: Round| shard.clone().run(&rows, &round).is_ok();
-            // Three commands and four queries have vectors of d numbers.
+            // Three commands and five queries have vectors of d numbers.
             assert_eq!(commands.map(ok).filter(|ok| !ok).count(), 3);
-            assert_eq!(queries.map(ok).filter(|ok| !ok).count(), 4);
+            assert_eq!(queries.map(ok).filter(|ok| !ok).count(), 5);
         }
         let scores = Round {
             commands: Vec::new(),
