@@ -2,8 +2,9 @@
 //!
 //! - A term is a `CASE`: NULL first, then levels by equality or bins from the lowest cut on by `<`, the strict comparison of the model.
 //! - Terms are added as a balanced tree, since dialects limit the depth of an expression (SQLite: 1,000).
-//! - Numbers have an exponent: without one DuckDB would take them as decimals of limited precision. Numeric columns are cast to
-//!   double precision and categories to text without blanks around it.
+//! - Numbers have an exponent: without one DuckDB would take them as decimals of limited precision.
+//! - Every column is read once, in an inner query: numbers as double precision, categories as text without blanks around it, NULL where a text stands
+//!   for a missing value. Branches that compare a column rather than an expression are planned many times faster where there are thousands.
 //! - Names are quoted, with quotes inside doubled.
 //!
 //! The file is a query of the whole table, and behind it, as a comment, a query that tests itself on the rows of the self-test.
@@ -51,10 +52,10 @@ pub(super) fn write(
         ),
         None => {}
     }
-    let table = name(&options.table);
+    let (table, readings) = (name(&options.table), readings(program));
     let query = format!(
         "-- Scores of the rows of {table}, for SQLite, DuckDB and PostgreSQL; written by `ubauc export`.\n{columns}\nFROM (\n\
-         SELECT {table}.*,\n{score} AS score\nFROM {table}\n) AS scored;\n"
+         SELECT reading.*,\n{score} AS score\nFROM (\nSELECT {table}.*{readings}\nFROM {table}\n) AS reading\n) AS scored;\n"
     );
     let test = self_test(program, test, &score);
     Ok((format!("{query}\n{test}").into_bytes(), notes))
@@ -83,7 +84,8 @@ fn self_test(program: &Program, test: &SelfTest, score: &str) -> String {
     let (expected, count) = (name(EXPECTED), selects.len());
     let query = format!(
         "SELECT COUNT(*) - SUM(CASE WHEN ABS(score - {expected}) <= 1e-9 * (1e0 + ABS({expected})) THEN 1 ELSE 0 END) AS wrong\n\
-         FROM (\nSELECT {expected},\n{score} AS score\nFROM (\n{}\n) AS self_test\n) AS scored;\n",
+         FROM (\nSELECT {expected},\n{score} AS score\nFROM (\nSELECT self_test.*{}\nFROM (\n{}\n) AS self_test\n) AS reading\n) AS scored;\n",
+        readings(program),
         selects.join("\nUNION ALL ")
     );
     let commented: Vec<String> = query.lines().map(|line| format!("{MARK}{line}")).collect();
@@ -222,40 +224,21 @@ fn case(
             rare,
             missing,
         } => {
-            let other = of_cell(*rare);
-            let of_missing = of_cell(*missing);
+            let (other, of_missing) = (of_cell(*rare), of_cell(*missing));
             let mut whens = Vec::new();
             for (level, cell) in input.levels.iter().zip(cell_of_level) {
                 let result = of_cell(Some(*cell));
-                // A level that reads as missing must not be taken for it.
-                if result != other || is_missing(program, level) {
+                if result != other {
                     whens.push(format!("WHEN {} THEN {result}", text(level)));
                 }
             }
-            if of_missing != other {
-                let tokens = program
-                    .missing
-                    .iter()
-                    .filter(|token| !input.levels.iter().any(|level| same(program, level, token)));
-                let tokens = std::iter::once(String::new()).chain(tokens.cloned());
-                let is_one: Vec<String> =
-                    tokens.map(|token| text(&folded(program, &token))).collect();
-                let whole = match program.missing_any_case {
-                    true => format!("LOWER({x})"),
-                    false => x.clone(),
-                };
-                let simple = match whens.is_empty() {
-                    true => other,
-                    false => format!("CASE {x} {} ELSE {other} END", whens.join(" ")),
-                };
-                return format!(
-                    "CASE WHEN {x} IS NULL OR {whole} IN ({}) THEN {of_missing} ELSE {simple} END",
-                    is_one.join(", ")
-                );
-            }
-            match whens.is_empty() {
-                true => other,
+            let known = match whens.is_empty() {
+                true => other.clone(),
                 false => format!("CASE {x} {} ELSE {other} END", whens.join(" ")),
+            };
+            match of_missing == other {
+                true => known,
+                false => format!("CASE WHEN {x} IS NULL THEN {of_missing} ELSE {known} END"),
             }
         }
         // Refused with its column.
@@ -263,35 +246,49 @@ fn case(
     }
 }
 
-fn folded(program: &Program, token: &str) -> String {
-    match program.missing_any_case {
-        true => token.to_ascii_lowercase(),
-        false => token.to_string(),
-    }
+/// The columns as the terms read them, each under a name of its own.
+fn readings(program: &Program) -> String {
+    let reading = |input: &Input| format!(",\n{} AS {}", reading(program, input), value(input));
+    program.columns.iter().map(reading).collect()
 }
 
-fn same(program: &Program, level: &str, token: &str) -> bool {
-    folded(program, level.trim()) == folded(program, token)
-}
-
-fn is_missing(program: &Program, level: &str) -> bool {
-    level.trim().is_empty()
-        || program
-            .missing
-            .iter()
-            .any(|token| same(program, level, token))
-}
-
-/// The value of a column: a double, or a text without blanks around it unless a level has some.
-fn value(input: &Input) -> String {
+/// A double, or a text without blanks around it unless a level has some; NULL where it is missing.
+fn reading(program: &Program, input: &Input) -> String {
     let column = name(&input.name);
-    match input.kind {
-        ColumnKind::Number | ColumnKind::Time => format!("CAST({column} AS DOUBLE PRECISION)"),
-        ColumnKind::Category => match input.levels.iter().any(|level| level.trim() != level) {
-            true => format!("CAST({column} AS TEXT)"),
-            false => format!("TRIM(CAST({column} AS TEXT))"),
-        },
+    if input.kind != ColumnKind::Category {
+        return format!("CAST({column} AS DOUBLE PRECISION)");
     }
+    let whole = format!("CAST({column} AS TEXT)");
+    let trimmed = format!("TRIM({whole})");
+    let folded = |text: &str| match program.missing_any_case {
+        true => text.to_ascii_lowercase(),
+        false => text.to_string(),
+    };
+    // A level that reads as missing must not be taken for it.
+    let is_level = |token: &String| {
+        input
+            .levels
+            .iter()
+            .any(|level| folded(level.trim()) == folded(token))
+    };
+    let tokens = program.missing.iter().filter(|token| !is_level(token));
+    let tokens = std::iter::once(String::new()).chain(tokens.map(|token| folded(token)));
+    let tokens: Vec<String> = tokens.map(|token| text(&token)).collect();
+    let compared = match program.missing_any_case {
+        true => format!("LOWER({trimmed})"),
+        false => trimmed.clone(),
+    };
+    let has_blanks = input.levels.iter().any(|level| level.trim() != level);
+    let read = if has_blanks { whole } else { trimmed };
+    format!(
+        "CASE WHEN {compared} IN ({}) THEN NULL ELSE {read} END",
+        tokens.join(", ")
+    )
+}
+
+/// The column of the inner query.
+fn value(input: &Input) -> String {
+    name(&format!("ubauc: {}", input.name))
 }
 
 /// A number as no dialect takes for a decimal.
