@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::{Format, Output};
 use crate::{
-    bound, compare, data, demo, evaluate, explain, help_files, learn, predict, reproduce, train,
-    tune,
+    bound, compare, data, demo, evaluate, explain, export, help_files, learn, predict, reproduce,
+    train, tune,
 };
 
 /// The version, and the commit where the program was built from one.
@@ -114,6 +114,8 @@ pub(crate) enum Command {
     Predict(predict::PredictArgs),
     /// What a model has learned of every column, and one score as a sum
     Explain(explain::ExplainArgs),
+    /// Take a model away: as Python, SQL, ONNX, a file of LIBLINEAR, or as points of a scorecard
+    Export(export::ExportArgs),
     /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval
     Evaluate(evaluate::EvaluateArgs),
     /// Compare two or more scorers on the same examples: paired tests, Holm-corrected

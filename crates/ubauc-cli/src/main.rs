@@ -11,6 +11,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod explain;
+mod export;
 mod feature_args;
 mod help_files;
 mod input;
@@ -77,6 +78,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, cli.common.seed(), output),
         Command::Explain(args) => explain::run(args, output),
+        Command::Export(args) => export::run(args, output),
         Command::Compare(args) => compare::run(args, cli.common.seed(), output),
         Command::Bound(args) => bound::run(args, output),
         Command::Learn(args) => learn::run(args, cli.common.seed(), output),
