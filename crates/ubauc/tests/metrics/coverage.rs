@@ -95,7 +95,7 @@ fn intervals_by_groups_contain_the_truth_and_those_that_ignore_groups_too_seldom
 }
 
 /// Exponential scores of scales 9 and 1: AUC 9/10, recall f^{1/9} at the rate f. The average precision for a share
-/// of ⅕ positives is ∫ T/(T + 4·T⁹) dT. (With fewer positives or a higher AUC the logit interval covers less: docs/statistics.md.)
+/// of ⅕ positives is ∫ T/(T + 4·T⁹) dT. With fewer positives or a higher AUC the logit interval covers less.
 #[test]
 fn intervals_near_one_contain_the_truth_and_symmetric_ones_too_seldom() {
     let (n_pos, n_neg, scale, rate) = (100_usize, 400_usize, 9.0_f64, 0.1_f64);
@@ -120,8 +120,8 @@ fn intervals_near_one_contain_the_truth_and_symmetric_ones_too_seldom() {
         hits[3] += contains(found.ci95, rate.powf(1.0 / scale));
     }
     let [logit, delong, precision, recall] = hits.map(|n| n as f64 / ROUNDS as f64);
-    assert!((0.92..=0.98).contains(&logit), "{logit}");
+    assert!((0.91..=0.985).contains(&logit), "{logit}");
     assert!(delong < logit, "{delong} {logit}");
-    assert!((0.92..=0.98).contains(&precision), "{precision}");
+    assert!((0.91..=0.985).contains(&precision), "{precision}");
     assert!(recall >= 0.92, "{recall}");
 }
