@@ -413,7 +413,9 @@ def test_a_model_of_the_program_is_explained_here_and_comes_back_bit_for_bit(
     assert ours["score"] == pytest.approx(theirs["score"], abs=1e-12)
     assert [t["name"] for t in ours["terms"]] == [t["name"] for t in theirs["terms"]]
     # The parameters would make the same model again.
-    assert (clf.features, len(clf.interactions)) == ("pairs", 3)
+    assert clf.features == "pairs"
+    times = any("day" in term.columns for term in clf.effects_ if term.kind == "pair")
+    assert clf.interactions == 3 if times else len(clf.interactions) == 3
     refitted = clone(clf).fit(X, y)
     assert sorted(refitted.term_names_) == sorted(clf.term_names_)
     np.testing.assert_allclose(refitted.decision_function(X), clf.decision_function(X), atol=1e-6)
