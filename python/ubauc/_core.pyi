@@ -133,6 +133,9 @@ def probabilities(
 def save_model(
     path: str | os.PathLike[str], model: Mapping[str, Any], training: Mapping[str, Any]
 ) -> None: ...
+def export_model(
+    path: str | os.PathLike[str], model: Mapping[str, Any], to: str, table: str
+) -> list[str]: ...
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]: ...
 def load_svmlight(
     path: str | os.PathLike[str], zero_based: bool, n_jobs: int

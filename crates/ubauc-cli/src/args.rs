@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::{Format, Output};
 use crate::{
-    bound, compare, data, demo, evaluate, explain, learn, predict, reproduce, train, tune,
+    bound, compare, data, demo, evaluate, explain, export, learn, predict, reproduce, train, tune,
 };
 
 /// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
@@ -110,6 +110,8 @@ pub(crate) enum Command {
     Predict(predict::PredictArgs),
     /// What a model has learned of every column, and one score as a sum
     Explain(explain::ExplainArgs),
+    /// Take a model away: as Python, SQL, ONNX, a file of LIBLINEAR, or as points of a scorecard
+    Export(export::ExportArgs),
     /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval
     Evaluate(evaluate::EvaluateArgs),
     /// Compare two or more scorers on the same examples: paired tests, Holm-corrected

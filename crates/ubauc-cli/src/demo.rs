@@ -5,7 +5,7 @@ mod table;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use ubauc::algorithm::{Algorithm, BaUbauc, Spec};
+use ubauc::algorithm::{Algorithm, BaUbauc, Spec, Stop};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::Binary;
@@ -122,7 +122,7 @@ impl Training {
             facts.add("lower bound", format!("{dual:.9}"));
             facts.add("gap", format!("certified to within {gap:.1e}"));
         }
-        let (stop, steps) = (stop.as_deref().unwrap_or("done"), self.newton.unwrap_or(0));
+        let (stop, steps) = (stop.map_or("done", Stop::name), self.newton.unwrap_or(0));
         facts.add("stopped", format!("{stop} after {steps} Newton steps"));
         facts
     }

@@ -11,6 +11,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod explain;
+mod export;
 mod feature_args;
 mod input;
 mod interrupt;
@@ -75,6 +76,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Explain(args) => explain::run(args, output),
+        Command::Export(args) => export::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
         Command::Learn(args) => learn::run(args, cli.common.seed(), output),

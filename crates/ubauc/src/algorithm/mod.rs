@@ -27,7 +27,7 @@ pub use learner::Learner;
 pub use outcome::{Effort, Outcome, Progress, Stop, Trace, TrainingSet};
 pub use rival_learner::RivalLearner;
 pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
-pub use table::{TableFit, fit_table};
+pub use table::fit_table;
 
 /// An algorithm by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -215,7 +215,7 @@ mod tests {
                 (&model.names, &model.classes[1]),
                 (&names, &"yes".to_string())
             );
-            assert_eq!(certificate.stop.as_deref(), Some(found.stop.name()));
+            assert_eq!(certificate.stop, Some(found.stop));
             assert_eq!(certificate.n, n as u64);
             assert_eq!(certificate.n_pos, n_pos as u64);
             if let Some([low, high]) = certificate.lambda {
