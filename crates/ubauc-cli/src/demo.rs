@@ -12,7 +12,7 @@ use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Rows};
 use ubauc::document::numbers::thousands;
 use ubauc::document::{Document, Facts};
-use ubauc::metrics::auc;
+use ubauc::metrics::{Interval, auc};
 use ubauc::model_file::Certificate;
 use ubauc::objective::univariate;
 
@@ -65,7 +65,10 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         },
         evaluate: evaluate::Report {
             auc: auc(&columns[0], test.positive())?,
+            interval: Interval::Logit,
+            average_precision: None,
             partial_auc: None,
+            recall_at_fpr: None,
             classes: test.class_names().clone(),
         },
         bound: bound::Report {
