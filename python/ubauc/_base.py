@@ -262,12 +262,15 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _set(self, solutions):
         """The fitted attributes."""
         self._solutions = solutions
-        self.coef_ = np.array([s.weights for s in solutions])
+        self.coef_ = self._coefficients(solutions)
         self.threshold_ = np.array([s.threshold for s in solutions])
         self.intercept_ = -self.threshold_
         self.n_iter_ = each([s.n_iter for s in solutions])
         self.objective_ = each([s.objective for s in solutions])
         self.trace_ = listed([s.trace for s in solutions])
+
+    def _coefficients(self, solutions):
+        return np.array([s.weights for s in solutions])
 
     def _pair_scores(self, X):
         X = self._scoring_input(X)
