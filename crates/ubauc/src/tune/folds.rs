@@ -221,6 +221,7 @@ impl<'a> LocalFolds<'a> {
             weights: Some(&training.weights),
             divisors: training.divisors.as_deref(),
             nesting: training.nesting(),
+            order: training.map.as_ref().and_then(|map| map.order.as_ref()),
             ..BatchInputs::default()
         };
         Path::new(&training.data, &given, weighting)

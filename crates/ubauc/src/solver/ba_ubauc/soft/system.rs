@@ -4,7 +4,8 @@
 //! with the largest entries, all of them where they are not too many, factored by Cholesky. The block is summed over a
 //! sample of the rows, which is near enough, and kept from step to step. It costs as much as some products with M: it is
 //! made, or made again, when conjugate gradients have spent as much without an end, so that all in all no more than
-//! twice the cheaper way is spent. With all columns and all rows it is M itself, and one round solves the system.
+//! twice the cheaper way is spent. With all columns and all rows it is M itself, and one round solves the system. Where
+//! weights are in order the block has their features, and is made in every step: which pairs are at their bound changes.
 
 use crate::data::rows::add_to;
 use crate::solver::cholesky::Cholesky;
@@ -36,6 +37,8 @@ pub(super) struct Newton {
     preconditioner: Option<Preconditioner>,
     /// Rounds made with this block.
     spent: usize,
+    /// Features that the block must have, ascending.
+    bound: Vec<u32>,
 }
 
 struct Preconditioner {
@@ -56,7 +59,8 @@ pub(super) struct Problem<'p> {
 }
 
 impl Newton {
-    pub(super) fn new(shards: &Shards<'_>) -> Newton {
+    /// `ordered` are the features whose weights are in order.
+    pub(super) fn new(shards: &Shards<'_>, ordered: &[u32]) -> Newton {
         let (d, rows) = (shards.cols(), shards.rows.max(1));
         let product = 2.0 * shards.stored().max(1) as f64;
         let affordable = (3.0 * WORTH * product).cbrt() as usize;
@@ -64,7 +68,8 @@ impl Newton {
             true => MAX_REMOTE_BLOCK,
             false => MAX_BLOCK,
         };
-        let size = d.min(affordable.max(MIN_BLOCK)).min(most);
+        let bound = with_nested(shards, ordered);
+        let size = d.min(affordable.max(MIN_BLOCK).max(bound.len())).min(most);
         // Of a row the entries in the block, at most.
         let of_row = (shards.stored() as f64 / rows as f64).min(size as f64);
         let gram = |rows: usize| rows as f64 * of_row * of_row / 2.0;
@@ -79,6 +84,7 @@ impl Newton {
             cost: (gram(sample.unwrap_or(rows)) + factor) / product + 1.0,
             preconditioner: None,
             spent: 0,
+            bound,
         }
     }
 
@@ -102,8 +108,9 @@ impl Newton {
         let mut right: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut p = vec![0.0; right.len()];
         let mut is_new = false;
-        if self.preconditioner.is_none() {
-            is_new = self.cost <= CHEAP;
+        let is_stiff = matrix.stiffness.is_some();
+        if self.preconditioner.is_none() || is_stiff {
+            is_new = self.cost <= CHEAP || is_stiff;
             self.prepare(shards, matrix, ridge, is_new)?;
         }
         loop {
@@ -215,11 +222,15 @@ impl Newton {
 
     /// The columns with the largest entries, ascending: nested features together.
     fn columns(&self, shards: &Shards<'_>, diagonal: &[f64]) -> Vec<u32> {
-        let Some(nesting) = shards.nesting() else {
-            return largest(diagonal, self.size);
+        let mut members = match shards.nesting() {
+            Some(nesting) => nesting.members(),
+            None if self.bound.is_empty() => return largest(diagonal, self.size),
+            None => (0..diagonal.len() as u32).map(|j| vec![j]).collect(),
         };
-        let mut members = nesting.members();
         let weight = |features: &[u32]| {
+            if self.bound.binary_search(&features[0]).is_ok() {
+                return f64::INFINITY;
+            }
             let entries = features.iter().map(|&j| diagonal[j as usize]);
             entries.fold(0.0, f64::max)
         };
@@ -233,6 +244,20 @@ impl Newton {
         columns.sort_unstable();
         columns
     }
+}
+
+/// With all features that are nested with them, ascending.
+fn with_nested(shards: &Shards<'_>, features: &[u32]) -> Vec<u32> {
+    let Some(nesting) = shards.nesting().filter(|_| !features.is_empty()) else {
+        return features.to_vec();
+    };
+    let is_bound = |members: &Vec<u32>| members.iter().any(|j| features.binary_search(j).is_ok());
+    let mut bound: Vec<u32> = (nesting.members().into_iter())
+        .filter(is_bound)
+        .flatten()
+        .collect();
+    bound.sort_unstable();
+    bound
 }
 
 fn refuse_overflow(squares: &[f64]) -> Result<()> {
