@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use ubauc::document::numbers::thousands;
+use ubauc::document::numbers::{interval, thousands};
 use ubauc::document::{Document, Facts, Table};
 use ubauc::model_file::SavedModel;
 
@@ -27,7 +27,10 @@ use terms::{Explained, TermReport};
     A score is the mean score of the training examples plus what each term adds: one term for each\n\
     column and for each pair of columns that has a table of its own. Terms are 0 on average, and what a\n\
     pair says of one of its columns alone is in that column's term. The importance of a term is its\n\
-    standard deviation over the training examples. Bins of a number are joined to a dozen lines; --json\n\
+    standard deviation over the training examples; its interval says what other examples of the same\n\
+    kind would change (learned again without each of ten parts of them), and that of a column of noise\n\
+    reaches to about 0. A term is marked where it must rise or fall with a\n\
+    column (--increasing and --decreasing of train). Bins of a number are joined to a dozen lines; --json\n\
     has them all. In --row lines are counted as records, the header of a CSV file being the first.")]
 pub(crate) struct ExplainArgs {
     /// The model, from `ubauc train --model`
@@ -121,7 +124,11 @@ impl output::Report for Report {
 impl Report {
     fn importances(&self) -> Table {
         let has_gains = self.terms.iter().any(|term| term.gain.is_some());
+        let has_intervals = self.terms.iter().any(|term| term.interval.is_some());
         let mut head = vec!["term", "importance", ""];
+        if has_intervals {
+            head.push("95 % interval");
+        }
         if has_gains {
             head.push("gain");
         }
@@ -129,10 +136,13 @@ impl Report {
         let largest = self.terms.first().map_or(0.0, TermReport::rank);
         for term in self.terms.iter().take(SHOWN) {
             let mut cells = vec![
-                term.name.clone(),
+                term.marked_name(),
                 format!("{:.4}", term.rank()),
                 chart::length(term.rank(), largest),
             ];
+            if has_intervals {
+                cells.push(term.interval.map_or(String::new(), interval));
+            }
             if has_gains {
                 cells.push(term.gain.map_or(String::new(), |gain| format!("{gain:.2}")));
             }

@@ -1,8 +1,10 @@
 //! The terms of a model, of whatever features.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use ubauc::features::columns::{Cells, ColumnKind, Effect};
+use ubauc::features::columns::{Cells, ColumnKind, Direction, Effect};
 use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::glass_box::effects::{Effects, SavedEffects, Term, TermCell};
 use ubauc::model::Model;
@@ -16,9 +18,15 @@ pub(super) struct TermReport {
     /// Standard deviation over the training examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) importance: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval: Option<[f64; 2]>,
     /// What chose a pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gain: Option<f64>,
+    /// Columns with which it must rise or fall.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) directions: BTreeMap<String, Direction>,
     #[serde(flatten)]
     pub(super) linear: Option<Linear>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,6 +64,20 @@ pub(super) struct Axis {
 }
 
 impl TermReport {
+    /// With what must rise or fall: `age (increasing)`, `age & city (increasing in age)`.
+    pub(super) fn marked_name(&self) -> String {
+        let marks: Vec<String> = (self.directions.iter())
+            .map(|(column, direction)| match self.columns.len() {
+                1 => direction.name().to_string(),
+                _ => format!("{} in {column}", direction.name()),
+            })
+            .collect();
+        match marks.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, marks.join(", ")),
+        }
+    }
+
     /// Importance, or the weight where that is not known.
     pub(super) fn rank(&self) -> f64 {
         let slope = self.linear.map_or(0.0, |linear| linear.slope.abs());
@@ -122,7 +144,9 @@ fn of_columns(map: &ColumnMap, model: &Model, saved: &SavedEffects) -> Result<Ex
             .map(|&column| map.columns[column].name.clone())
             .collect(),
         importance: Some(term.importance),
+        interval: saved.terms[k].interval,
         gain: saved.terms[k].gain,
+        directions: directions_of(map, term),
         linear: linear_of(map, term),
         cells: term.cells.clone(),
         constant: saved.terms[k].constant,
@@ -133,6 +157,13 @@ fn of_columns(map: &ColumnMap, model: &Model, saved: &SavedEffects) -> Result<Ex
         terms: effects.terms.iter().enumerate().map(report).collect(),
         source: Source::Columns(effects),
     })
+}
+
+fn directions_of(map: &ColumnMap, term: &Term) -> BTreeMap<String, Direction> {
+    let infos = term.columns.iter().map(|&column| &map.columns[column]);
+    infos
+        .filter_map(|info| Some((info.name.clone(), info.direction?)))
+        .collect()
 }
 
 fn linear_of(map: &ColumnMap, term: &Term) -> Option<Linear> {
@@ -201,7 +232,9 @@ fn of_numbers(model: &Model, saved: Option<&SavedEffects>) -> Result<Explained> 
             name: name(j),
             columns: vec![name(j)],
             importance: moments.map(|(_, deviation)| (w * deviation).abs()),
+            interval: saved.and_then(|saved| saved.intervals.get(j).copied()),
             gain: None,
+            directions: BTreeMap::new(),
             linear: Some(Linear {
                 slope: w * deviation,
                 mean,
