@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import (
     _check_feature_names_in,
+    _check_monotonic_cst,
     _check_y,
     check_array,
     check_consistent_length,
@@ -80,6 +81,8 @@ class TableClassifier(AUCClassifier):
                 raise ValueError("categorical_features is for dense rows: X is sparse")
             if self.features in ("additive", "pairs"):
                 raise ValueError(f"features = {self.features!r} is for dense rows: X is sparse")
+            if self.monotonic_cst is not None:
+                raise ValueError("monotonic_cst is for dense rows: X is sparse")
         elif columns is None and self._is_mapped(X, wanted):
             columns = array_columns(X, wanted)
         self._kinds = self.is_categorical_ = None
@@ -119,7 +122,22 @@ class TableClassifier(AUCClassifier):
     def _is_mapped(self, X, wanted):
         """Whether the features are others than the numbers of an array."""
         is_linear = self.features == "linear" or (self.features, self.solver) == ("auto", "online")
-        return not is_linear or "category" in wanted or _has_gaps(X)
+        is_bound = self.monotonic_cst is not None
+        return not is_linear or is_bound or "category" in wanted or _has_gaps(X)
+
+    def _monotone(self):
+        """The columns that the score must rise or fall with, as JSON; None if nothing was said."""
+        if self.monotonic_cst is None:
+            return None
+        signs = _check_monotonic_cst(self, self.monotonic_cst)
+        names = self._column_names()
+        chosen = {"increasing": 1, "decreasing": -1}
+        return json.dumps(
+            {
+                key: [str(names[j]) for j in np.flatnonzero(signs == sign)]
+                for key, sign in chosen.items()
+            }
+        )
 
     def _look_at(self, frame, *, reset):
         """Names and number of columns, as scikit-learn checks them."""
