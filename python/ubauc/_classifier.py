@@ -40,6 +40,12 @@ default="from_dtype"
         :class:`~sklearn.ensemble.HistGradientBoostingClassifier`: a mask, indices or names; all
         others are then numbers or times. "from_dtype" takes the columns of a frame that are
         categories, texts or booleans, and none of an array; None takes none.
+    monotonic_cst : array-like of int or dict, default=None
+        The score must not fall (1) or not rise (-1) with a column of numbers or times, whatever the
+        others are, as in :class:`~sklearn.ensemble.HistGradientBoostingClassifier`: one of 1, 0 and
+        -1 for each column, or a dict of these by name. It holds for every value, seen or not, with
+        any `features`, and the gap is certified as without. For solver="batch", two classes and a
+        `softness` above 0.
     beta : float or "auto", default="auto"
         Weight of the least squares, at least 0, and above 0 where the softness is 0. "auto" chooses
         `beta` and what else is "auto" by cross-validated AUC, as the command line does, which takes
@@ -209,6 +215,7 @@ default="from_dtype"
         # What it may be is said where it is read.
         "interactions": "no_validation",
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "monotonic_cst": ["array-like", dict, None],
         "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "softness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -238,6 +245,7 @@ default="from_dtype"
         features="linear",
         interactions=None,
         categorical_features="from_dtype",
+        monotonic_cst=None,
         beta="auto",
         gamma="auto",
         softness="auto",
@@ -263,6 +271,7 @@ default="from_dtype"
         self.features = features
         self.interactions = interactions
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.beta = beta
         self.gamma = gamma
         self.softness = softness

@@ -216,7 +216,9 @@ def searches(estimator):
 def first_map(estimator, problem, spec):
     """The map of a table where none is chosen; None if there is none but the linear one."""
     features = estimator.features
-    if features == "linear" or not problem.is_table():
+    if estimator.monotonic_cst is not None:
+        _refuse_monotone(estimator)
+    elif features == "linear" or not problem.is_table():
         return None
     if estimator.solver == "online":
         if features == "auto":
@@ -229,7 +231,7 @@ def first_map(estimator, problem, spec):
             f"scale = {estimator.scale!r} is for features='linear'; bins and pairs have scales of "
             "their own"
         )
-    return "linear" if features == "auto" else maps_of(estimator)[0]
+    return "linear" if features in ("auto", "linear") else maps_of(estimator)[0]
 
 
 def maps_of(estimator):
@@ -239,6 +241,13 @@ def maps_of(estimator):
     if estimator.features == "auto":
         return None if choice is None else ["linear", "additive", *pairs]
     return pairs if estimator.features == "pairs" else ["additive"]
+
+
+def _refuse_monotone(estimator):
+    if estimator.solver == "online":
+        raise ValueError("monotonic_cst is for solver='batch'; the online solver has no order")
+    if len(estimator.classes_) > 2:
+        raise ValueError("monotonic constraints are not supported for multiclass classification.")
 
 
 def search_of(estimator, spec, seed):
@@ -352,9 +361,9 @@ class Run:
             tune = _core.tune_table if problem.is_table() else _core.tune
             given = (problem.x, problem.positive, problem.weights, problem.groups)
             return chosen(spec, tune(*given, search, about))
-        maps = maps_of(estimator)
+        maps = ["linear"] if estimator.features == "linear" else maps_of(estimator)
         maps = None if maps is None else json.dumps(maps)
-        found = _core.tune_maps(problem.training(), maps, search, about)
+        found = _core.tune_maps(self._training(problem), maps, search, about)
         self.map = json.loads(found).get("map", self.map)
         return chosen(spec, found)
 
@@ -362,14 +371,18 @@ class Run:
         """The solution of this many steps, its folds solved to the end."""
         return self._calibrated(spec, self._fit(self.problem, with_steps(spec, n_iter)))
 
+    def _training(self, problem):
+        return problem.training() | {"monotone": self.estimator._monotone()}
+
     def _fit(self, problem, spec, progress=None):
         about = context(problem.names, self.n_jobs, progress)
-        if self.map in (None, "linear"):
+        if self.map in (None, "linear") and self.estimator.monotonic_cst is None:
             fit = _core.fit_table if problem.is_table() else _core.fit
             given = (problem.x, problem.positive, problem.weights)
             found = fit(*given, encoded(spec), about)
         else:
-            found = _core.fit_map(problem.training(), json.dumps(self.map), encoded(spec), about)
+            rows = self._training(problem)
+            found = _core.fit_map(rows, json.dumps(self.map), encoded(spec), about)
         n_pos = int(problem.positive.sum())
         counts = (problem.positive.size - n_pos, n_pos)
         return solution_of(found, spec, counts, self.seed)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import (
     _check_feature_names_in,
+    _check_monotonic_cst,
     _check_y,
     check_array,
     check_consistent_length,
@@ -87,6 +88,8 @@ class TableClassifier(GlassBoxClassifier):
                 raise ValueError("categorical_features is for dense rows: X is sparse")
             if self.features in ("additive", "pairs"):
                 raise ValueError(f"features = {self.features!r} is for dense rows: X is sparse")
+            if self.monotonic_cst is not None:
+                raise ValueError("monotonic_cst is for dense rows: X is sparse")
         elif columns is None and self._is_mapped(X, wanted):
             columns = array_columns(X, wanted)
         self._kinds = self.is_categorical_ = None
@@ -128,7 +131,22 @@ class TableClassifier(GlassBoxClassifier):
         is_linear = self.features == "linear"
         if self.features == "auto":
             is_linear = self.solver == "online" or _stays_linear(X)
-        return not is_linear or "category" in wanted or _has_gaps(X)
+        is_bound = self.monotonic_cst is not None
+        return not is_linear or is_bound or "category" in wanted or _has_gaps(X)
+
+    def _monotone(self):
+        """The columns that the score must rise or fall with, as JSON; None if nothing was said."""
+        if self.monotonic_cst is None:
+            return None
+        signs = _check_monotonic_cst(self, self.monotonic_cst)
+        names = self._column_names()
+        chosen = {"increasing": 1, "decreasing": -1}
+        return json.dumps(
+            {
+                key: [str(names[j]) for j in np.flatnonzero(signs == sign)]
+                for key, sign in chosen.items()
+            }
+        )
 
     def _pair_choice(self):
         """The pairs that were asked for, as the library has them; None if nothing was said."""

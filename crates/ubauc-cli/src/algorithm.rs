@@ -84,6 +84,7 @@ pub(crate) fn fit_map(
         labels,
         weights: training.weights.as_deref(),
         groups: training.groups.as_deref(),
+        monotone: training.monotone(),
     };
     Ok(rows.fit(kind, &of_batch.params, Some(&progress))?)
 }

@@ -59,8 +59,13 @@ impl FeaturesReport {
     pub(crate) fn of_mapped(columns: &[ColumnReport], mapped: &Mapped) -> FeaturesReport {
         FeaturesReport {
             kind: mapped.kind,
-            pairs: mapped.pairs.iter().map(|pair| pair.names.clone()).collect(),
-            ..FeaturesReport::new(columns, Some(&mapped.map))
+            pairs: mapped
+                .learned
+                .pairs
+                .iter()
+                .map(|pair| pair.names.clone())
+                .collect(),
+            ..FeaturesReport::new(columns, Some(&mapped.learned.map))
         }
     }
 

@@ -24,7 +24,10 @@ use row::{Place, RowReport, parse_place};
     A score is the mean score of the training examples plus what each term adds: one term for each\n\
     column and for each pair of columns that has a table of its own. Terms are 0 on average, and what a\n\
     pair says of one of its columns alone is in that column's term. The importance of a term is its\n\
-    standard deviation over the training examples. Bins of a number are joined to a dozen lines; --json\n\
+    standard deviation over the training examples; its interval says what other examples of the same\n\
+    kind would change (learned again without each of ten parts of them), and that of a column of noise\n\
+    reaches to about 0. A term is marked where it must rise or fall with a\n\
+    column (--increasing and --decreasing of train). Bins of a number are joined to a dozen lines; --json\n\
     has them all. In --row lines are counted as records, the header of a CSV file being the first.")]
 pub(crate) struct ExplainArgs {
     /// The model, from `ubauc train --model`

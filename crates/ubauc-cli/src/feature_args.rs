@@ -53,6 +53,8 @@ pub(crate) struct Given {
     pub(crate) is_free: bool,
     /// An option that only features as they are can have.
     pub(crate) linear_only: Option<&'static str>,
+    /// Columns must be increasing or decreasing: the map knows them, linear or not.
+    pub(crate) is_monotone: bool,
 }
 
 /// What is tried.
@@ -71,6 +73,21 @@ pub(crate) enum Plan {
 impl FeatureArgs {
     /// Refuses what contradicts itself.
     pub(crate) fn plan(&self, given: Given) -> Result<Plan> {
+        let plan = self.plan_of_features(given)?;
+        if let (true, Some(option)) = (given.is_monotone, given.linear_only) {
+            let what = format!("{option} cannot be had with --increasing or --decreasing");
+            return Err(WrongUsage(what).into());
+        }
+        Ok(match plan {
+            Plan::Linear if given.is_monotone && given.searches => {
+                Plan::Search(vec![MapKind::Linear])
+            }
+            Plan::Linear if given.is_monotone => Plan::Map(MapKind::Linear),
+            plan => plan,
+        })
+    }
+
+    fn plan_of_features(&self, given: Given) -> Result<Plan> {
         let wrong = |what: String| Err(WrongUsage(what).into());
         let choice = self.choice();
         let name = match (self.features, &choice) {
@@ -129,6 +146,19 @@ impl FeatureArgs {
         let names = self.named.iter().map(|NamedPair(names)| names.clone());
         Some(PairChoice::Named(names.collect()))
     }
+}
+
+/// Refuses a loss that columns cannot be increasing or decreasing with.
+pub(crate) fn refuse_hinge(
+    is_monotone: bool,
+    mut softness: impl Iterator<Item = f64>,
+) -> Result<()> {
+    if is_monotone && softness.any(|softness| softness == 0.0) {
+        let what = "--increasing and --decreasing need a softness above 0; give --softness 1 (with beta 0 that is \
+                    logistic regression) or a small one such as 0.05";
+        return Err(WrongUsage(what.to_string()).into());
+    }
+    Ok(())
 }
 
 /// As it is typed and reported.

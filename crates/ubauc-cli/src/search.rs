@@ -129,6 +129,7 @@ pub(crate) fn search(training: &Training, task: &Task<'_>, output: Output) -> Re
     let inputs = TuneInputs {
         weights: training.weights.as_deref(),
         groups: training.groups.as_deref(),
+        monotone: training.monotone(),
         progress: Some(&advance),
         stop: Some(&stop),
     };

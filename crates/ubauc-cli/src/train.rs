@@ -28,7 +28,7 @@ use ubauc::tune::{GridPoint, LossGrid, TuneParams, TunedMaps, Verdict};
 
 use crate::algorithm::{algorithm_parser, complete, fit, fit_map};
 use crate::args::{InterceptArgs, WrongUsage};
-use crate::feature_args::{FeatureArgs, Given, Plan};
+use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
@@ -53,6 +53,7 @@ use warnings::warn;
     ubauc train train.svm --beta 0.5 --gamma 1e-4 --model model.json\n  \
     ubauc train fraud.csv --label fraud --ignore id --least-squares balanced --model model.json\n  \
     ubauc train churn.csv --label churned --features pairs --pairs 10 --model model.json\n  \
+    ubauc train loans.csv --label default --increasing debt --decreasing income,age --model model.json\n  \
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n  \
     ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n\n\
@@ -161,7 +162,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let (spec, searched) = (choice.spec, choice.searched);
     let seconds_tune = choosing.elapsed().as_secs_f64();
     let solving = Instant::now();
-    let (trained, test) = match choice.map() {
+    let (trained, test) = match choice.map(training.monotone().is_some()) {
         Some(map) => learn_map(args, (&spec, map), &mut training, test, output)?,
         None => {
             let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
@@ -275,11 +276,11 @@ struct Choice {
 }
 
 impl Choice {
-    /// The map to learn, unless it is that of the features at hand.
-    fn map(&self) -> Option<&MapKind> {
+    /// The map to learn, unless it is that of the features at hand; which no column is increasing with.
+    fn map(&self, is_monotone: bool) -> Option<&MapKind> {
         let chosen = self.tuned.as_ref().map(|tuned| tuned.best().0);
         let map = self.planned.as_ref().or(chosen);
-        map.filter(|map| **map != MapKind::Linear)
+        map.filter(|map| is_monotone || **map != MapKind::Linear)
     }
 }
 
@@ -306,6 +307,7 @@ impl TrainArgs {
             searches: self.searches(),
             is_free: is_batch && self.beta.is_none() && self.gamma.is_none(),
             linear_only: linear_only.iter().find(|o| o.1).map(|o| o.0),
+            is_monotone: self.training.monotone().is_some(),
         })
     }
 
@@ -346,7 +348,11 @@ impl TrainArgs {
     ) -> Result<Choice> {
         let in_file = || self.input.file.display().to_string();
         let mut spec = self.spec(seed);
-        spec.set_scale(self.scale(Some(&training.data)));
+        spec.set_scale(match training.monotone() {
+            // Their map scales them.
+            Some(_) => Scale::None,
+            None => self.scale(Some(&training.data)),
+        });
         if !self.searches() {
             let mut given = self.rivals.given();
             given.extend(self.online.radius.map(|_| "radius"));
@@ -520,6 +526,7 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
     let wrong = |what: &str| Err::<Plan, _>(WrongUsage(what.to_string()).into());
     args.refuse_options_of_others()?;
     let plan = args.plan()?;
+    let is_monotone = args.training.monotone().is_some();
     if args.trace && !output.json() {
         return wrong("--trace is for the JSON report; give --json too");
     }
@@ -532,9 +539,12 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
             spec.set("softness", setting.softness);
         }
         spec.check()?;
+        refuse_hinge(is_monotone, params.settings.iter().map(|s| s.softness))?;
     } else {
         refuse_without_search(&args.search)?;
-        args.spec(seed).check()?;
+        let spec = args.spec(seed);
+        spec.check()?;
+        refuse_hinge(is_monotone, spec.softness().into_iter())?;
     }
     if args.training.weight.is_some() && args.training.group.is_some() {
         return wrong("--weight and --group: there is no interval of AUC for both");

@@ -11,11 +11,12 @@ use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::Rows;
 use ubauc::data::table::{Column, Table, Values};
 use ubauc::features::ColumnMap;
-use ubauc::features::columns::LEAST_ROWS;
-use ubauc::glass_box::{GlassBox, MapKind, PairGain};
+use ubauc::features::columns::{LEAST_ROWS, Monotone};
+use ubauc::glass_box::{GlassBox, LearnedMap, MapKind};
 use ubauc::model::{Model, Reading};
 use ubauc::read::table::{ColumnReport, Data, TableExamples, TableOptions, read_data};
 
+use crate::column_list::{ColumnList, all_names};
 use crate::column_report::{self, FeaturesReport};
 use crate::feature_args::{MAX_COLUMNS, Plan, kind_of};
 use crate::input::{ClassArgs, FormatArgs, TABLES};
@@ -44,6 +45,23 @@ pub(crate) struct TrainingArgs {
         )
     )]
     pub(crate) group: Option<String>,
+    #[arg(
+        long,
+        value_name = "COLUMN,…",
+        value_parser = ColumnList::parse,
+        help = format!(
+            "Columns of numbers or times ({TABLES}) with which the score must not fall, whatever the others are; may be \
+             given several times"
+        )
+    )]
+    pub(crate) increasing: Vec<ColumnList>,
+    #[arg(
+        long,
+        value_name = "COLUMN,…",
+        value_parser = ColumnList::parse,
+        help = "Columns with which the score must not rise, likewise"
+    )]
+    pub(crate) decreasing: Vec<ColumnList>,
     #[command(flatten)]
     pub(crate) columns: TableArgs,
     #[command(flatten)]
@@ -68,6 +86,8 @@ pub(crate) struct Training {
     pub(crate) mapped: Option<Mapped>,
     /// Of complete numbers, which are features as they are: what other maps can be learned from.
     pub(crate) kept: Option<Kept>,
+    /// Columns with which the score must rise or fall.
+    monotone: Option<Monotone>,
 }
 
 /// A table that no map has been learned from.
@@ -80,11 +100,9 @@ pub(crate) struct Kept {
 pub(crate) struct Mapped {
     pub(crate) table: Table,
     pub(crate) labels: Binary,
-    pub(crate) map: ColumnMap,
+    pub(crate) learned: LearnedMap,
     /// What kind of map it is.
     pub(crate) kind: &'static str,
-    /// The pairs among its effects.
-    pub(crate) pairs: Vec<PairGain>,
 }
 
 impl TrainingArgs {
@@ -96,6 +114,12 @@ impl TrainingArgs {
         }
         if let Some(column) = &self.group {
             typed.push(("--group", Some(column.clone())));
+        }
+        for (option, lists) in [
+            ("--increasing", &self.increasing),
+            ("--decreasing", &self.decreasing),
+        ] {
+            typed.extend(lists.iter().map(|list| (option, Some(list.to_string()))));
         }
         typed.extend(self.columns.typed());
         typed.extend(self.format.typed());
@@ -109,6 +133,15 @@ impl TrainingArgs {
             None => format!(" {option}"),
         };
         typed.into_iter().map(word).collect()
+    }
+
+    /// Columns with which the score must rise or fall.
+    pub(crate) fn monotone(&self) -> Option<Monotone> {
+        let asked = Monotone {
+            increasing: all_names(&self.increasing),
+            decreasing: all_names(&self.decreasing),
+        };
+        (!asked.is_empty()).then_some(asked)
     }
 
     /// With the raw table where the plan is to learn maps from it.
@@ -146,6 +179,9 @@ impl TrainingArgs {
                 bail!("--{what} names a column; svmlight has none");
             }
         }
+        if self.monotone().is_some() {
+            bail!("--increasing and --decreasing name columns; svmlight has none");
+        }
         let binary = self.classes.binary(&examples.labels, path, output)?;
         let sides = ClassSides::new(&examples.labels, &binary, &self.classes.choice());
         Ok(Training {
@@ -157,6 +193,7 @@ impl TrainingArgs {
             reading: Reading::default(),
             mapped: None,
             kept: None,
+            monotone: None,
         })
     }
 
@@ -195,7 +232,8 @@ impl TrainingArgs {
                 bail!("a table of numbers must make dense rows");
             };
             let rows = Rows::smaller_of_dense(dense);
-            if keeps_table(plan, &rows) && table.columns().iter().any(varies) {
+            let is_kept = keeps_table(plan, &rows) || self.monotone().is_some();
+            if is_kept && table.columns().iter().any(varies) {
                 let labels = binary.clone();
                 kept = Some(Kept { table, labels });
             }
@@ -207,13 +245,17 @@ impl TrainingArgs {
             let mapped = Mapped {
                 table,
                 labels: binary,
-                map,
+                learned: map.into(),
                 kind: kind_of(&MapKind::Linear),
-                pairs: Vec::new(),
             };
             (data, Some(mapped))
         };
-        column_report::tell_notes(&columns, mapped.as_ref().map(|m| &m.map), path, output);
+        column_report::tell_notes(
+            &columns,
+            mapped.as_ref().map(|m| &m.learned.map),
+            path,
+            output,
+        );
         if let Some(weights) = &weights {
             refuse_weightless(&data, weights)?;
         }
@@ -226,6 +268,7 @@ impl TrainingArgs {
             reading,
             mapped,
             kept,
+            monotone: self.monotone(),
         })
     }
 }
@@ -254,6 +297,11 @@ impl Training {
         mapped.or_else(|| self.kept.as_ref().map(|k| (&k.table, &k.labels)))
     }
 
+    /// Columns with which the score must rise or fall.
+    pub(crate) fn monotone(&self) -> Option<&Monotone> {
+        self.monotone.as_ref()
+    }
+
     /// Takes over the map of a fit, and the features that it has made; the weights are answered.
     pub(crate) fn adopt(&mut self, fitted: GlassBox, kind: &MapKind) -> Result<Outcome> {
         let mapped = self.mapped.take().map(|m| (m.table, m.labels));
@@ -263,9 +311,8 @@ impl Training {
         self.mapped = Some(Mapped {
             table,
             labels,
-            map: fitted.learned.map,
+            learned: fitted.learned,
             kind: kind_of(kind),
-            pairs: fitted.learned.pairs,
         });
         Ok(fitted.outcome)
     }

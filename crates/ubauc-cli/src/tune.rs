@@ -15,7 +15,7 @@ use ubauc::tune::{GridPoint, LossGrid, SIGNIFICANT, TuneParams, TunedMaps, Verdi
 
 use crate::args::InterceptArgs;
 use crate::column_report::FeaturesReport;
-use crate::feature_args::{FeatureArgs, Given, Plan};
+use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
 use crate::map_report::{self, MapReport};
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName};
@@ -120,6 +120,7 @@ impl TuneArgs {
             searches: true,
             is_free: self.betas.is_empty() && self.gammas.is_empty(),
             linear_only: self.scale.map(|_| "--scale"),
+            is_monotone: self.training.monotone().is_some(),
         })
     }
 }
@@ -129,6 +130,8 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
     let path = &args.input.file;
     let mut params = args.params(seed)?;
     let plan = args.plan()?;
+    let is_monotone = args.training.monotone().is_some();
+    refuse_hinge(is_monotone, params.settings.iter().map(|s| s.softness))?;
     let training = args.training.read(path, &plan, output)?;
     let suited = || Scale::suited(training.data.rows());
     params.scale = args.scale.map_or_else(suited, Into::into);

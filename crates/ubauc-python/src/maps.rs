@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use ubauc::data::labels::Binary;
 use ubauc::features::FeatureMap;
+use ubauc::features::columns::Monotone;
 use ubauc::glass_box::{MapKind, TrainingTable};
 use ubauc::solver::ba_ubauc;
 use ubauc::tune::{TuneInputs, TunedMaps, Verdict};
@@ -25,6 +26,9 @@ struct Training<'py> {
     positive: PyReadonlyArray1<'py, bool>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     groups: Option<PyReadonlyArray1<'py, u32>>,
+    /// JSON of the columns with which the score must rise or fall.
+    #[pyo3(default)]
+    monotone: Option<String>,
 }
 
 /// What a call takes along without the GIL.
@@ -33,6 +37,7 @@ struct Lent<'a> {
     labels: Binary,
     weights: Option<&'a [f64]>,
     groups: Option<&'a [u32]>,
+    monotone: Option<Monotone>,
 }
 
 impl Training<'_> {
@@ -43,6 +48,7 @@ impl Training<'_> {
             labels: two_classes(self.positive.as_slice()?, classes.clone()),
             weights: weights.map(|w| w.as_slice()).transpose()?,
             groups: groups.map(|g| g.as_slice()).transpose()?,
+            monotone: self.monotone.as_deref().map(of_json).transpose()?,
         })
     }
 }
@@ -67,6 +73,7 @@ fn fit_map<'py>(
             labels: &rows.labels,
             weights: rows.weights,
             groups: rows.groups,
+            monotone: rows.monotone.as_ref(),
         };
         let found = training.fit(&map, &spec.params, Some(&progress))?;
         let collapsed = has_collapsed(&found.data, rows.weights, &found.outcome);
@@ -98,6 +105,7 @@ fn tune_maps(
         let inputs = TuneInputs {
             weights: rows.weights,
             groups: rows.groups,
+            monotone: rows.monotone.as_ref(),
             progress: Some(&progress),
             stop: None,
         };

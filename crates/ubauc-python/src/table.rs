@@ -266,6 +266,7 @@ pub(crate) fn tune_table<'py>(
         let inputs = TuneInputs {
             weights,
             groups,
+            monotone: None,
             progress: Some(&progress),
             stop: None,
         };

@@ -131,6 +131,7 @@ fn tune<'py>(
         let inputs = TuneInputs {
             weights,
             groups,
+            monotone: None,
             progress: Some(&progress),
             stop: None,
         };

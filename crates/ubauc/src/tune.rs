@@ -66,7 +66,7 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::table::Table;
-use crate::features::columns::Learn;
+use crate::features::columns::{Learn, Monotone};
 use crate::glass_box::LearnedMap;
 use crate::{Error, Result};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
@@ -138,6 +138,8 @@ pub struct TuneInputs<'a> {
     pub weights: Option<&'a [f64]>,
     /// The group of every example: those of one group stay in one fold.
     pub groups: Option<&'a [u32]>,
+    /// Columns with which the score must rise or fall; of the search over maps of a table.
+    pub monotone: Option<&'a Monotone>,
     /// Progress callback: fits done, and of about how many; called from any thread, and not strictly in order.
     pub progress: Option<Progress<'a>>,
     /// When this becomes true the search ends with the best so far.

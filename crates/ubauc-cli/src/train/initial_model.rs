@@ -62,7 +62,7 @@ impl InitialModel {
         match (&model.features, &training.mapped) {
             // Features of the same name have about the same mean and deviation.
             (FeatureMap::Columns(map), Some(mapped)) => {
-                self.weights = map.carry(&model.weights, &mapped.map);
+                self.weights = map.carry(&model.weights, &mapped.learned.map);
                 return Ok(());
             }
             (FeatureMap::Columns(_), None) => bail!(

@@ -6,8 +6,10 @@ use ubauc::algorithm::{Algorithm, Outcome, Spec};
 use ubauc::data::labels::Choice;
 use ubauc::features::FeatureMap;
 use ubauc::glass_box::effects::{Effects, SavedEffects};
+use ubauc::glass_box::intervals::{Refit, some_rows};
 use ubauc::model::Model;
 use ubauc::model_file::{Parameters, SavedModel};
+use ubauc::solver::ba_ubauc::BatchInputs;
 
 use super::TrainArgs;
 use crate::feature_args::MAX_COLUMNS;
@@ -52,13 +54,17 @@ pub(super) fn saved_model(
     if let Some(column) = &args.training.group {
         set("group", json!(column));
     }
+    if let Some(monotone) = training.monotone() {
+        set("increasing", json!(monotone.increasing));
+        set("decreasing", json!(monotone.decreasing));
+    }
     let choice = args.training.classes.choice();
     if let Choice::Partition(seed) = choice {
         set("partition", json!(seed));
     }
     let model = Model {
         features: match &training.mapped {
-            Some(mapped) => FeatureMap::Columns(mapped.map.clone()),
+            Some(mapped) => FeatureMap::Columns(mapped.learned.map.clone()),
             None => FeatureMap::Identity,
         },
         reading: training.reading.clone(),
@@ -69,7 +75,7 @@ pub(super) fn saved_model(
     let saved = SavedModel::new(model, algorithm, parameters, trained.certificate.clone())?;
     // They take a while, and only a file has a use for them.
     let effects = match args.model {
-        Some(_) => effects(&saved.model, training)?,
+        Some(_) => effects(&saved.model, spec, training)?,
         None => None,
     };
     Ok(saved.with_effects(effects))
@@ -77,18 +83,65 @@ pub(super) fn saved_model(
 
 /// What the training examples say of the columns; nothing of svmlight, whose features have no names, and where columns are
 /// too many to be looked at.
-fn effects(model: &Model, training: &Training) -> Result<Option<SavedEffects>> {
+fn effects(model: &Model, spec: &Spec, training: &Training) -> Result<Option<SavedEffects>> {
     let weights = training.weights.as_deref();
-    if let Some(Mapped {
-        map, table, pairs, ..
-    }) = &training.mapped
-    {
+    if let Some(Mapped { learned, table, .. }) = &training.mapped {
+        let map = &learned.map;
         let effects = Effects::new(map, &model.weights, model.intercept, table, weights)?;
-        let gains = pairs.iter().map(|pair| pair.gain);
-        return Ok(Some(effects.saved().with_gains(gains)));
+        let some = some_rows(table, weights);
+        let importances = |weights: &[f64]| {
+            let effects = Effects::new(map, weights, 0.0, table, Some(&some))?;
+            Ok(effects.terms.iter().map(|term| term.importance).collect())
+        };
+        let gains = learned.pairs.iter().map(|pair| pair.gain);
+        let saved = effects.saved().with_gains(gains);
+        return Ok(Some(saved.with_intervals(intervals(
+            model,
+            spec,
+            training,
+            &importances,
+        )?)));
     }
     let rows = training.data.rows();
-    let of_numbers = || SavedEffects::of_numbers(rows, &model.weights, model.intercept, weights);
-    let has_names = !training.columns.is_empty();
-    Ok((has_names && rows.cols() <= MAX_COLUMNS).then(of_numbers))
+    if training.columns.is_empty() || rows.cols() > MAX_COLUMNS {
+        return Ok(None);
+    }
+    let saved = SavedEffects::of_numbers(rows, &model.weights, model.intercept, weights);
+    let deviations = saved.deviations.clone();
+    let importances = |weights: &[f64]| {
+        let importance = |(w, deviation): (&f64, &f64)| (w * deviation).abs();
+        Ok(weights.iter().zip(&deviations).map(importance).collect())
+    };
+    let intervals = intervals(model, spec, training, &importances)?;
+    Ok(Some(saved.with_intervals(intervals)))
+}
+
+/// Of importances, of models that are minima.
+fn intervals(
+    model: &Model,
+    spec: &Spec,
+    training: &Training,
+    importances: &(dyn Fn(&[f64]) -> ubauc::Result<Vec<f64>> + Sync),
+) -> Result<Option<Vec<[f64; 2]>>> {
+    let params = match spec {
+        Spec::BaUbauc(spec) => spec.params,
+        Spec::Logistic(spec) => spec.params(),
+        _ => return Ok(None),
+    };
+    let weights = training.weights.as_deref();
+    let learned = training.mapped.as_ref().map(|mapped| &mapped.learned);
+    let divisors = spec.divisors(&training.data, weights)?;
+    let refit = Refit {
+        data: &training.data,
+        inputs: BatchInputs {
+            weights,
+            divisors: divisors.as_deref(),
+            nesting: learned.and_then(|learned| learned.nesting.as_ref()),
+            order: learned.and_then(|learned| learned.order.as_ref()),
+            ..BatchInputs::default()
+        },
+        params: &params,
+        groups: training.groups.as_deref(),
+    };
+    Ok(refit.intervals(&model.weights, importances)?)
 }

@@ -77,7 +77,7 @@ fn read_table(
 ) -> Result<TestFile> {
     // All but the weights, which reading does not need.
     let model = Model {
-        features: FeatureMap::Columns(mapped.map.clone()),
+        features: FeatureMap::Columns(mapped.learned.map.clone()),
         reading: training.reading.clone(),
         ..Model::default()
     };
@@ -86,7 +86,7 @@ fn read_table(
     let file = TableFile {
         path,
         model: &model,
-        map: &mapped.map,
+        map: &mapped.learned.map,
         format: &args.training.format,
         ignore: [args.training.columns.ignore(), others].concat(),
         on_error: OnError::Stop,

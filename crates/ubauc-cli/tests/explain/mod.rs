@@ -1,6 +1,7 @@
 //! `--features` of `train` and `tune`, and `explain`.
 
 mod features;
+mod monotone;
 mod terms;
 
 use std::fmt::Write as _;

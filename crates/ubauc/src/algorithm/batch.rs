@@ -54,6 +54,7 @@ fn newton(
         weights: inputs.weights,
         divisors,
         nesting: None,
+        order: None,
         start: inputs.start.map(|start| start.weights),
         progress: Some(&progress),
     };

@@ -10,6 +10,7 @@
 //! | file | what |
 //! |---|---|
 //! | `ranking.rs` | which pairs are worth a table, by out-of-fold residuals of the additive model |
+//! | `intervals.rs` | how far importances depend on the examples |
 //! | `effects.rs` | what a model says of each column and pair: centred tables, pairs without their main effects |
 //! | `explain/` | the effects of any model as a document, and one score as a sum |
 //!
@@ -17,6 +18,7 @@
 
 pub mod effects;
 pub mod explain;
+pub mod intervals;
 mod ranking;
 
 use std::fmt;
@@ -30,10 +32,11 @@ use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::table::Table;
 use crate::features::FeatureMap;
-use crate::features::columns::{ColumnMap, NestedMap};
+use crate::features::columns::{ColumnMap, Monotone, NestedMap, value_counts};
 use crate::model::Model;
 use crate::solver::ba_ubauc::{self, BaUbaucParams, BatchInputs, Progress};
 use crate::solver::nesting::Nesting;
+use crate::solver::order::Order;
 use crate::{Error, Result};
 
 /// What the features of a table are.
@@ -83,6 +86,8 @@ pub struct TrainingTable<'a> {
     pub weights: Option<&'a [f64]>,
     /// The group of every row: those of one group stay together where pairs are ranked.
     pub groups: Option<&'a [u32]>,
+    /// Columns with which the score must rise or fall.
+    pub monotone: Option<&'a Monotone>,
 }
 
 /// A map that was learned, and how its features share weights.
@@ -92,6 +97,8 @@ pub struct LearnedMap {
     pub map: ColumnMap,
     /// None if every feature has a weight of its own.
     pub nesting: Option<Nesting>,
+    /// Weights that must not exceed others, where columns are increasing or decreasing.
+    pub order: Option<Order>,
     /// The pairs among the effects, in their order, with what chose them.
     pub pairs: Vec<PairGain>,
 }
@@ -101,6 +108,7 @@ impl From<ColumnMap> for LearnedMap {
         LearnedMap {
             map,
             nesting: None,
+            order: None,
             pairs: Vec::new(),
         }
     }
@@ -111,8 +119,17 @@ impl From<NestedMap> for LearnedMap {
         LearnedMap {
             map: nested.map,
             nesting: Some(nested.nesting),
+            order: None,
             pairs: Vec::new(),
         }
+    }
+}
+
+impl LearnedMap {
+    /// With the order of the weights that the directions of its columns ask for.
+    pub(crate) fn in_order(mut self) -> Result<LearnedMap> {
+        self.order = self.map.order()?;
+        Ok(self)
     }
 }
 
@@ -139,14 +156,29 @@ impl<'a> TrainingTable<'a> {
     /// Learns a map from the rows with a weight above 0.
     pub fn learn(&self, kind: &MapKind) -> Result<LearnedMap> {
         self.check()?;
-        match kind {
-            MapKind::Linear => Ok(ColumnMap::learn(self.table, self.weights)?.into()),
-            MapKind::Additive => Ok(NestedMap::additive(self.table, self.weights)?.into()),
+        let learned: LearnedMap = match kind {
+            MapKind::Linear => self.linear()?.into(),
+            MapKind::Additive => self.additive()?.into(),
             MapKind::Pairs(choice) => {
-                let additive = NestedMap::additive(self.table, self.weights)?;
-                Ranking::new(self, &additive)?.with_pairs(&additive, choice)
+                let additive = self.additive()?;
+                Ranking::new(self, &additive)?.with_pairs(&additive, choice)?
             }
+        };
+        learned.in_order()
+    }
+
+    /// The linear map.
+    fn linear(&self) -> Result<ColumnMap> {
+        let map = ColumnMap::learn(self.table, self.weights)?;
+        match self.monotone {
+            Some(monotone) => map.constrained(monotone),
+            None => Ok(map),
         }
+    }
+
+    /// The additive map.
+    pub(crate) fn additive(&self) -> Result<NestedMap> {
+        NestedMap::of_counts(self.linear()?, &value_counts(self.table, self.weights))
     }
 
     /// Learns a map and fits the weights of its features.
@@ -157,10 +189,11 @@ impl<'a> TrainingTable<'a> {
         progress: Option<Progress<'_>>,
     ) -> Result<GlassBox> {
         let learned = self.learn(kind)?;
-        GlassBox::new(learned, self.table, self.labels, |data, nesting| {
+        GlassBox::new(learned, self.table, self.labels, |data, learned| {
             let inputs = BatchInputs {
                 weights: self.weights,
-                nesting,
+                nesting: learned.nesting.as_ref(),
+                order: learned.order.as_ref(),
                 progress,
                 ..BatchInputs::default()
             };
@@ -187,11 +220,11 @@ impl GlassBox {
         learned: LearnedMap,
         table: &Table,
         labels: &Binary,
-        fit: impl FnOnce(&Dataset, Option<&Nesting>) -> Result<Outcome>,
+        fit: impl FnOnce(&Dataset, &LearnedMap) -> Result<Outcome>,
     ) -> Result<GlassBox> {
         let rows = learned.map.apply(table)?;
         let data = Dataset::new(rows, labels.clone(), Vec::new())?;
-        let outcome = fit(&data, learned.nesting.as_ref())?;
+        let outcome = fit(&data, &learned)?;
         Ok(GlassBox {
             learned,
             data,

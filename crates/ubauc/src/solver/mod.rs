@@ -11,6 +11,7 @@ pub mod nesting;
 pub mod oam;
 pub mod ol_ubauc;
 pub mod opauc;
+pub mod order;
 mod ordered;
 pub mod passes;
 pub mod shards;

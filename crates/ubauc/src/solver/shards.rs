@@ -286,7 +286,7 @@ impl<'a> Shards<'a> {
     }
 
     /// Sums over raw features to sums over those of the solver.
-    fn divide(&self, x: &mut [f64]) {
+    pub(crate) fn divide(&self, x: &mut [f64]) {
         self.transform.to_gradient(x);
     }
 
@@ -315,9 +315,14 @@ impl<'a> Shards<'a> {
 
     /// z = Xw.
     pub(crate) fn set_weights(&mut self, w: &[f64]) {
+        let raw = self.raw(w);
+        self.set_raw_weights(raw);
+    }
+
+    /// The same of weights for the raw features.
+    pub(crate) fn set_raw_weights(&mut self, raw: Vec<f64>) {
         self.is_scored = true;
-        let w = self.raw(w);
-        self.enqueue(Command::SetWeights(w));
+        self.enqueue(Command::SetWeights(raw));
     }
 
     /// dz = Xp, except for rows of weight 0.

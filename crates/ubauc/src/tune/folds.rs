@@ -226,6 +226,7 @@ impl<'a> LocalFolds<'a> {
         let given = BatchInputs {
             divisors: training.divisors.as_deref(),
             nesting: training.nesting(),
+            order: training.map.as_ref().and_then(|map| map.order.as_ref()),
             ..BatchInputs::default()
         };
         Path::weighted(&training.data, Some(&weights), &given, weighting)

@@ -30,7 +30,7 @@ use super::{Baseline, search_over, verdict};
 use super::{CrossValidated, GridPoint, Setting, TuneInputs, TuneParams, Tuned, Verdict};
 use crate::data::labels::Binary;
 use crate::data::table::Table;
-use crate::features::columns::{ColumnMap, NestedMap};
+use crate::features::columns::{ColumnMap, Monotone, NestedMap};
 use crate::glass_box::{LearnedMap, MapKind, PairChoice, Ranking, TrainingTable};
 use crate::{Error, Result};
 
@@ -96,6 +96,7 @@ pub fn tune_maps(
         table,
         labels,
         groups: inputs.groups,
+        monotone: inputs.monotone,
         ranked: Mutex::default(),
     };
     let (expected, got) = (table.len(), labels.positive.len());
@@ -141,6 +142,7 @@ struct Learner<'a> {
     table: &'a Table,
     labels: &'a Binary,
     groups: Option<&'a [u32]>,
+    monotone: Option<&'a Monotone>,
     /// What maps with pairs have in common, by the fold that is left out.
     ranked: Mutex<HashMap<Option<u32>, Ranked>>,
 }
@@ -160,6 +162,7 @@ impl<'a> Learner<'a> {
             labels: self.labels,
             weights: Some(weights),
             groups: self.groups,
+            monotone: self.monotone,
         };
         let MapKind::Pairs(choice) = kind else {
             return training.learn(kind);
@@ -171,7 +174,7 @@ impl<'a> Learner<'a> {
         let ranked = match known {
             Some(ranked) => ranked,
             None => {
-                let additive = NestedMap::additive(self.table, Some(weights))?;
+                let additive = training.additive()?;
                 let ranking = Ranking::new(&training, &additive)?;
                 let found = Arc::new((additive, ranking));
                 if let Ok(mut ranked) = self.ranked.lock() {
@@ -180,7 +183,7 @@ impl<'a> Learner<'a> {
                 found
             }
         };
-        ranked.1.with_pairs(&ranked.0, choice)
+        ranked.1.with_pairs(&ranked.0, choice)?.in_order()
     }
 }
 

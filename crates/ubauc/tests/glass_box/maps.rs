@@ -1,12 +1,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use ubauc::Error;
-use ubauc::data::dataset::Dataset;
-use ubauc::data::rows::{Csr, Rows};
 use ubauc::features::columns::{Cells, Effect, NestedMap};
 use ubauc::glass_box::{MapKind, PairChoice, Ranking};
-use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
-use ubauc::solver::nesting::Nesting;
+use ubauc::solver::ba_ubauc::BaUbaucParams;
 
 use super::{example, labels, training};
 use crate::columns::{category, number, table};
@@ -18,54 +15,6 @@ fn params() -> BaUbaucParams {
         gamma: 1e-3,
         tolerance: 1e-12,
         ..BaUbaucParams::default()
-    }
-}
-
-/// X S, written out.
-fn expanded(rows: &Rows, nesting: &Nesting) -> Csr {
-    let mut of_feature: Vec<Vec<(u32, f64)>> = vec![Vec::new(); nesting.cols()];
-    for (g, group) in nesting.groups().iter().enumerate() {
-        let members = group.features.iter();
-        members.for_each(|&j| of_feature[j as usize].push((g as u32, group.factor)));
-    }
-    let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
-    for i in 0..rows.len() {
-        let mut row: Vec<(u32, f64)> = Vec::new();
-        for (j, x) in rows.row(i).entries() {
-            row.extend(of_feature[j].iter().map(|(g, factor)| (*g, factor * x)));
-        }
-        row.sort_by_key(|entry| entry.0);
-        indices.extend(row.iter().map(|entry| entry.0));
-        values.extend(row.iter().map(|entry| entry.1));
-        indptr.push(indices.len());
-    }
-    Csr::new(indptr, indices, values, nesting.groups().len()).unwrap()
-}
-
-#[test]
-fn fits_are_those_of_the_expanded_matrix() {
-    let (table, labels) = example(3, 700);
-    for kind in [MapKind::Additive, MapKind::Pairs(PairChoice::Best(4))] {
-        let found = training(&table, &labels)
-            .fit(&kind, &params(), None)
-            .unwrap();
-        let nesting = found.learned.nesting.as_ref().unwrap();
-        let rows = Rows::Csr(expanded(found.data.rows(), nesting));
-        let data = Dataset::new(rows, labels.clone(), Vec::new()).unwrap();
-        let other = fit(&data, &BatchInputs::default(), &params()).unwrap();
-        let objective = found.outcome.certificate.objective.unwrap();
-        let off = (objective - other.objective).abs() / other.objective;
-        assert!(off < 1e-9, "{kind}: {off}");
-        let weights = nesting.expand(&other.weights);
-        for (a, b) in found.outcome.model.weights.iter().zip(weights) {
-            assert!((a - b).abs() < 1e-5, "{kind}: {a} {b}");
-        }
-        // Look-ups score as the expanded matrix does.
-        let scores = found.model().scores_table(&table).unwrap();
-        for (i, score) in scores.iter().enumerate() {
-            let by_row = found.data.rows().row(i).dot(&found.outcome.model.weights);
-            assert!((score - by_row - found.outcome.model.intercept).abs() < 1e-12);
-        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Tables of one and of two columns: maps, fits, the search and what the model says.
 
 mod effects; // the terms add up to the score
-mod maps; // the fit is that of the expanded matrix; pairs that are there are found
+mod expanded; // the fit is that of the expanded matrix, whatever the loss, the map and the gaps
+mod intervals; // importances, with the truth inside
+mod maps; // pairs that are there are found
+mod monotone; // scores rise where they must
 mod search; // linear, additive or pairs
 
 use rand::{RngExt, SeedableRng};
@@ -28,6 +31,7 @@ fn training<'a>(table: &'a Table, labels: &'a Binary) -> TrainingTable<'a> {
         labels,
         weights: None,
         groups: None,
+        monotone: None,
     }
 }
 

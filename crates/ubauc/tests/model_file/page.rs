@@ -7,7 +7,7 @@ use ubauc::algorithm::Stop;
 use ubauc::calibrate::Calibration;
 use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
-use ubauc::features::columns::{Cells, ColumnMap, Effect, PairCells};
+use ubauc::features::columns::{Cells, ColumnMap, Direction, Effect, PairCells};
 use ubauc::glass_box::effects::{SavedEffects, SavedTerm};
 use ubauc::model::{Model, Notation, Partition, Reading};
 use ubauc::model_file::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
@@ -60,6 +60,7 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
         terms: vec![SavedTerm {
             importance: 0.5,
             gain: some,
+            interval: Some([0.1, 0.4]),
             constant: 0.5,
             values: vec![0.5],
             shifts: Some([vec![0.5], vec![0.5]]),
@@ -67,6 +68,7 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
         }],
         means: vec![0.5],
         deviations: vec![0.5],
+        intervals: vec![[0.0, 0.5]],
     }));
     serde_json::from_str(&saved.to_json().unwrap()).unwrap()
 }
@@ -122,6 +124,7 @@ fn columns() -> ColumnMap {
     ];
     let table = Table::new(columns, 6).unwrap();
     let mut map = ColumnMap::learn(&table, None).unwrap();
+    map.columns[0].direction = Some(Direction::Increasing);
     let bins = Cells::Bins {
         cuts: vec![2.5],
         missing: Some(2),

@@ -21,7 +21,17 @@ const TOLERANCES: [f64; 3] = [1e-11, 1e-10, 1e-9];
 /// answer solved.
 pub(super) fn solve(soft: &Soft) -> Option<f64> {
     let mut tolerances = TOLERANCES.iter();
-    tolerances.find_map(|&tolerance| minimise(soft, tolerance))
+    let (w, b, lambda) = tolerances.find_map(|&tolerance| minimise(soft, &[], tolerance))?;
+    Some(best_lambda(soft, &w, b, lambda))
+}
+
+/// Entries of a row a of constraints a·w ≥ 0.
+pub(super) type Row = Vec<(usize, f64)>;
+
+/// w, b and λ with a·w ≥ 0 for all rows a, so far as Clarabel keeps to it.
+pub(super) fn solve_in_order(soft: &Soft, rows: &[Row]) -> Option<(Vec<f64>, f64, f64)> {
+    let mut tolerances = TOLERANCES.iter();
+    tolerances.find_map(|&tolerance| minimise(soft, rows, tolerance))
 }
 
 /// (row, column, value) of a sparse matrix.
@@ -42,7 +52,7 @@ impl Triplets {
     }
 }
 
-fn minimise(soft: &Soft, tolerance: f64) -> Option<f64> {
+fn minimise(soft: &Soft, rows: &[Row], tolerance: f64) -> Option<(Vec<f64>, f64, f64)> {
     let problem = soft.weighted();
     let kept: Vec<usize> = (0..problem.rows.len())
         .filter(|&i| problem.weight(i) > 0.0)
@@ -54,7 +64,12 @@ fn minimise(soft: &Soft, tolerance: f64) -> Option<f64> {
     let (total, squares) = (problem.total(), problem.square_weights());
     let (mut quadratic, mut constraints) = (Triplets::default(), Triplets::default());
     let mut linear = vec![0.0; columns];
-    let mut right = vec![0.0; 8 * n];
+    let mut right = vec![0.0; 8 * n + rows.len()];
+    for (k, row) in rows.iter().enumerate() {
+        for &(j, a) in row {
+            constraints.push(8 * n + k, j, -a / sizes[j]);
+        }
+    }
     for (j, size) in sizes.iter().enumerate() {
         quadratic.push(j, j, problem.gamma / (size * size));
     }
@@ -93,6 +108,9 @@ fn minimise(soft: &Soft, tolerance: f64) -> Option<f64> {
         SupportedConeT::NonnegativeConeT(n),
     ];
     cones.extend((0..2 * n).map(|_| SupportedConeT::ExponentialConeT()));
+    if !rows.is_empty() {
+        cones.push(SupportedConeT::NonnegativeConeT(rows.len()));
+    }
     let settings = DefaultSettingsBuilder::default()
         .verbose(false)
         .max_iter(500)
@@ -104,7 +122,7 @@ fn minimise(soft: &Soft, tolerance: f64) -> Option<f64> {
     let mut solver = DefaultSolver::new(
         &quadratic.matrix(columns, columns),
         &linear,
-        &constraints.matrix(8 * n, columns),
+        &constraints.matrix(8 * n + rows.len(), columns),
         &right,
         &cones,
         settings,
@@ -117,11 +135,11 @@ fn minimise(soft: &Soft, tolerance: f64) -> Option<f64> {
     let x = &solver.solution.x;
     let w: Vec<f64> = x.iter().zip(&sizes).map(|(x, size)| x / size).collect();
     let b = if soft.has_b() { x[d] } else { 0.0 };
-    Some(best_lambda(soft, &w, b, x[lambda]))
+    Some((w, b, x[lambda]))
 }
 
 /// P with the best λ near this one, by thirds: it is convex in λ.
-fn best_lambda(soft: &Soft, w: &[f64], b: f64, near: f64) -> f64 {
+pub(super) fn best_lambda(soft: &Soft, w: &[f64], b: f64, near: f64) -> f64 {
     let at = |lambda: f64| soft.objective(w, b, lambda);
     let reach = 1.0 + near.abs();
     let (mut low, mut high) = (near - reach, near + reach);

@@ -14,6 +14,7 @@ mod gamma_zero; // what can be proved without a ridge
 mod hinge_limit; // κ → 0
 mod logistic; // β = 0, κ = 1
 mod minimum; // against both oracles
+mod monotone; // weights in order
 mod naive; // Newton's method, written out
 mod nested; // features that share weights
 mod paths; // one fit after another

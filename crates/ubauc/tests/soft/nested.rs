@@ -10,11 +10,11 @@ use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Fit, Stop, fit};
 use ubauc::solver::nesting::{Group, Nesting};
 
 /// Rows of numbers and cells, and how the cells are nested.
-struct Example {
+pub(super) struct Example {
     rows: Vec<Vec<(u32, f64)>>,
-    positive: Vec<bool>,
-    weights: Vec<f64>,
-    nesting: Nesting,
+    pub(super) positive: Vec<bool>,
+    pub(super) weights: Vec<f64>,
+    pub(super) nesting: Nesting,
 }
 
 /// Cells of 12 in widths 12, 6 and 3 for every column but the last, whose widths are no multiples of each other.
@@ -40,7 +40,7 @@ fn groups_of(first: u32, ragged: bool) -> Vec<Group> {
     groups
 }
 
-fn example(seed: u64, n: usize, columns: u32) -> Example {
+pub(super) fn example(seed: u64, n: usize, columns: u32) -> Example {
     let rng = &mut Pcg64::seed_from_u64(seed);
     let cols = 2 + 12 * columns as usize;
     let number = |j: u32| Group {
@@ -81,7 +81,7 @@ fn example(seed: u64, n: usize, columns: u32) -> Example {
 }
 
 impl Example {
-    fn data(&self) -> Dataset {
+    pub(super) fn data(&self) -> Dataset {
         self.dataset(&self.rows, self.nesting.cols())
     }
 
@@ -98,7 +98,7 @@ impl Example {
     }
 
     /// X S.
-    fn expanded(&self) -> Dataset {
+    pub(super) fn expanded(&self) -> Dataset {
         let groups = self.nesting.groups();
         let row = |row: &Vec<(u32, f64)>| -> Vec<(u32, f64)> {
             let entry = |(g, group): (usize, &Group)| {
@@ -112,7 +112,7 @@ impl Example {
         self.dataset(&rows, groups.len())
     }
 
-    fn nested(&self) -> BatchInputs<'_> {
+    pub(super) fn nested(&self) -> BatchInputs<'_> {
         BatchInputs {
             weights: Some(&self.weights),
             nesting: Some(&self.nesting),
@@ -133,15 +133,16 @@ fn far(a: &[f64], b: &[f64]) -> f64 {
     differences.fold(0.0, f64::max)
 }
 
-fn check_same(example: &Example, nested: &Fit, expanded: &Fit, what: &str) {
+/// P is strongly convex, so that ‖w − w*‖ ≤ ‖∇P‖/γ: to 1e-9 where the gradient ends at rounding. The hinge has no such end,
+/// and there gaps of 1e-11 leave their root.
+fn check_same(example: &Example, nested: &Fit, expanded: &Fit, near: f64, what: &str) {
     let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-9 * b.abs(), "{what}: {a} {b}");
     close(nested.objective, expanded.objective);
     let w = example.nesting.expand(&expanded.weights);
     let off = far(&nested.weights, &w);
-    // Of P strongly convex by γ, gaps of 1e-14 leave the root of that.
-    assert!(off <= 1e-6, "{what}: weights differ by {off}");
+    assert!(off <= near, "{what}: weights differ by {off}");
     let off = far(&nested.scores, &expanded.scores);
-    assert!(off <= 1e-6, "{what}: scores differ by {off}");
+    assert!(off <= near, "{what}: scores differ by {off}");
     // Both bounds are of the same problem: each is below the other's value.
     let (a, b) = (nested.dual.unwrap(), expanded.dual.unwrap());
     assert!(a <= expanded.objective && b <= nested.objective, "{what}");
@@ -161,7 +162,7 @@ fn losses() -> Vec<BaUbaucParams> {
                     softness,
                     class_weight,
                     least_squares: LeastSquares::Plain,
-                    tolerance: if softness > 0.0 { 1e-14 } else { 1e-11 },
+                    tolerance: if softness > 0.0 { 1e-20 } else { 1e-11 },
                     ..BaUbaucParams::default()
                 });
             }
@@ -179,7 +180,8 @@ fn nested_features_have_the_minimum_of_the_expanded_matrix() {
             let what = format!("seed {seed} {params:?}");
             let nested = fit(&data, &example.nested(), &params).unwrap();
             let other = fit(&expanded, &example.plain(), &params).unwrap();
-            check_same(&example, &nested, &other, &what);
+            let near = if params.softness > 0.0 { 1e-9 } else { 1e-6 };
+            check_same(&example, &nested, &other, near, &what);
         }
     }
 }
@@ -194,12 +196,13 @@ fn many_nested_features_have_the_same_minimum() {
             beta: 0.2,
             gamma: 1e-3,
             softness,
-            tolerance: if softness > 0.0 { 1e-14 } else { 1e-11 },
+            tolerance: 1e-20,
             ..BaUbaucParams::default()
         };
         let nested = fit(&data, &example.nested(), &params).unwrap();
         let other = fit(&expanded, &example.plain(), &params).unwrap();
-        check_same(&example, &nested, &other, &format!("softness {softness}"));
+        let what = format!("softness {softness}");
+        check_same(&example, &nested, &other, 1e-9, &what);
     }
 }
 

@@ -56,6 +56,7 @@ fn learned(name: &str, column: usize, summary: &ColumnSummary<'_>) -> (ColumnInf
         numbers: None,
         levels: Vec::new(),
         rare: None,
+        direction: None,
         note: None,
     };
     let mut effects = Vec::new();

@@ -16,6 +16,7 @@
 //! | `cells.rs`, `time.rs` | from raw values to cells |
 //! | `additive.rs` | the map with bins of every number |
 //! | `bins.rs`, `pairs.rs` | bins of several widths, tables of two columns, and which of them are worth it |
+//! | `monotone.rs` | columns with which the score must rise or fall: an order of the weights |
 //! | `bind.rs` | the columns of a table, found by name and brought to the kind of the map's |
 //! | `apply.rs` | from a table to coded rows or to scores |
 //! | `check.rs` | what holds of every map, learned or read |
@@ -27,6 +28,7 @@ pub mod bins;
 mod cells;
 mod check;
 mod learn;
+mod monotone;
 mod names;
 pub mod pairs;
 mod summary;
@@ -39,6 +41,7 @@ use serde::{Deserialize, Serialize};
 pub use additive::{FACTOR, NestedMap, WIDTHS, value_counts};
 pub use cells::Cells;
 pub use learn::{LEAST_ROWS, Learn};
+pub use monotone::{Direction, Monotone};
 pub use pairs::PairCells;
 pub use summary::{ColumnSummary, NumberSummary, TableSummary};
 pub use time::TimePart;
@@ -72,6 +75,9 @@ pub struct ColumnInfo {
     /// Of a category: the levels with fewer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rare: Option<Rare>,
+    /// How the score must change with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
     /// What a user should know of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,

@@ -30,6 +30,9 @@ pub struct SavedEffects {
     /// Of a model of complete numbers: the standard deviation of every feature.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<f64>,
+    /// Of a model of complete numbers: the 95 % interval of every importance, if there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<[f64; 2]>,
 }
 
 /// One term.
@@ -37,6 +40,9 @@ pub struct SavedEffects {
 pub struct SavedTerm {
     /// Standard deviation over the training rows.
     pub importance: f64,
+    /// Its 95 % interval ([`intervals`](crate::glass_box::intervals)), if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
     /// Of a pair that was ranked: the gain that chose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
@@ -90,7 +96,22 @@ impl SavedEffects {
             terms: Vec::new(),
             deviations: (0..rows.cols()).map(deviation).collect(),
             means,
+            intervals: Vec::new(),
         }
+    }
+
+    /// Notes the intervals of the importances, in the order of the terms or features.
+    #[must_use]
+    pub fn with_intervals(mut self, intervals: Option<Vec<[f64; 2]>>) -> SavedEffects {
+        let intervals = intervals.unwrap_or_default();
+        if self.terms.is_empty() {
+            self.intervals = intervals;
+            return self;
+        }
+        for (term, interval) in self.terms.iter_mut().zip(intervals) {
+            term.interval = Some(interval);
+        }
+        self
     }
 
     /// Notes the gains of the pairs, in the order of the map.
@@ -176,6 +197,7 @@ fn saved_term(term: &Term) -> SavedTerm {
     let pair = term.table.pair.as_ref();
     SavedTerm {
         importance: term.importance,
+        interval: None,
         gain: None,
         constant: term.table.constant,
         values: term.table.values.clone(),

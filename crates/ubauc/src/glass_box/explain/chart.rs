@@ -205,6 +205,8 @@ mod tests {
             columns: vec!["x".to_string()],
             importance: Some(1.0),
             gain: None,
+            interval: None,
+            directions: Default::default(),
             linear: Some(Linear {
                 slope: 2.0,
                 mean: 1.0,
@@ -242,6 +244,8 @@ mod tests {
             columns: vec!["x".to_string()],
             importance: Some(1.0),
             gain: None,
+            interval: None,
+            directions: Default::default(),
             linear: None,
             cells: (0..24).map(cell).collect(),
             constant: 0.0,

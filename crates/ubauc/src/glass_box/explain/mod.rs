@@ -16,7 +16,7 @@ mod terms;
 
 use serde::Serialize;
 
-use crate::document::numbers::thousands;
+use crate::document::numbers::{interval, thousands};
 use crate::document::{Document, Facts, Table};
 use crate::model::Model;
 use crate::{Error, Result};
@@ -114,7 +114,11 @@ impl Explained {
 
 fn importances(terms: &[&TermReport], all: &str) -> Table {
     let has_gains = terms.iter().any(|term| term.gain.is_some());
+    let has_intervals = terms.iter().any(|term| term.interval.is_some());
     let mut head = vec!["term", "importance", ""];
+    if has_intervals {
+        head.push("95 % interval");
+    }
     if has_gains {
         head.push("gain");
     }
@@ -122,10 +126,13 @@ fn importances(terms: &[&TermReport], all: &str) -> Table {
     let largest = terms.first().map_or(0.0, |term| term.rank());
     for term in terms.iter().take(SHOWN) {
         let mut cells = vec![
-            term.name.clone(),
+            term.marked_name(),
             format!("{:.4}", term.rank()),
             chart::length(term.rank(), largest),
         ];
+        if has_intervals {
+            cells.push(term.interval.map_or(String::new(), interval));
+        }
         if has_gains {
             cells.push(term.gain.map_or(String::new(), |gain| format!("{gain:.2}")));
         }

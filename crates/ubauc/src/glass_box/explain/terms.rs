@@ -1,9 +1,11 @@
 //! The terms of a model, of whatever features.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{Explained, Source};
-use crate::features::columns::{Cells, ColumnInfo, ColumnKind, Effect};
+use crate::features::columns::{Cells, ColumnInfo, ColumnKind, Direction, Effect};
 use crate::features::{ColumnMap, FeatureMap};
 use crate::glass_box::effects::{Effects, SavedEffects, Term, TermCell};
 use crate::model::Model;
@@ -19,9 +21,15 @@ pub struct TermReport {
     /// Standard deviation over the training rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
     /// What chose a pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
+    /// Columns with which it must rise or fall.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub directions: BTreeMap<String, Direction>,
     /// Of a number.
     #[serde(flatten)]
     pub linear: Option<Linear>,
@@ -93,6 +101,20 @@ pub struct SideCell {
 }
 
 impl TermReport {
+    /// With what must rise or fall: `age (increasing)`, `age & city (increasing in age)`.
+    pub fn marked_name(&self) -> String {
+        let marks: Vec<String> = (self.directions.iter())
+            .map(|(column, direction)| match self.columns.len() {
+                1 => direction.name().to_string(),
+                _ => format!("{} in {column}", direction.name()),
+            })
+            .collect();
+        match marks.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, marks.join(", ")),
+        }
+    }
+
     /// Importance, or the weight where that is not known.
     pub fn rank(&self) -> f64 {
         let slope = self.linear.map_or(0.0, |linear| linear.slope.abs());
@@ -123,6 +145,8 @@ fn of_columns(map: &ColumnMap, model: &Model, saved: &SavedEffects) -> Result<Ex
             .map(|&column| map.columns[column].name.clone())
             .collect(),
         importance: Some(term.importance),
+        interval: saved.terms[k].interval,
+        directions: directions_of(map, term),
         gain: saved.terms[k].gain,
         linear: linear_of(map, term),
         cells: term.cells.clone(),
@@ -137,6 +161,13 @@ fn of_columns(map: &ColumnMap, model: &Model, saved: &SavedEffects) -> Result<Ex
         has_importances: true,
         source: Source::Columns(effects),
     })
+}
+
+fn directions_of(map: &ColumnMap, term: &Term) -> BTreeMap<String, Direction> {
+    let infos = term.columns.iter().map(|&column| &map.columns[column]);
+    infos
+        .filter_map(|info| Some((info.name.clone(), info.direction?)))
+        .collect()
 }
 
 fn linear_of(map: &ColumnMap, term: &Term) -> Option<Linear> {
@@ -232,6 +263,8 @@ fn of_numbers(model: &Model, saved: Option<&SavedEffects>) -> Explained {
             name: name(j),
             columns: vec![name(j)],
             importance: moments.map(|(_, deviation)| (w * deviation).abs()),
+            interval: saved.and_then(|saved| saved.intervals.get(j).copied()),
+            directions: BTreeMap::new(),
             gain: None,
             linear: Some(Linear {
                 slope: w * deviation,

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `path.rs` | many parameters on the same rows, each fit from the one before |
 //! | `exact.rs` | κ = 0: augmented Lagrangian, semismooth Newton steps (`newton.rs`, `preconditioner.rs`, `prox.rs`) |
-//! | `soft.rs` | κ > 0: Newton steps, λ eliminated |
+//! | `soft.rs` | κ > 0: Newton steps, λ eliminated; `soft/monotone.rs` with weights in order |
 //! | `rounding.rs` | what rounding may hide of a gap |
 //! | `bcd.rs` | the paper's block descent |
 
@@ -31,6 +31,7 @@ use crate::data::dataset::Dataset;
 use crate::objective::ubauc::{ClassWeight, LeastSquares, Objective};
 use crate::solver::inputs::check_row_inputs;
 use crate::solver::nesting::Nesting;
+use crate::solver::order::Order;
 use crate::solver::shards::Weighting;
 use crate::{Error, Result};
 
@@ -195,6 +196,8 @@ pub struct BatchInputs<'a> {
     /// Features share weights, and the penalty is of those; instead of divisors. A row has at most one of the features that
     /// share weights.
     pub nesting: Option<&'a Nesting>,
+    /// Weights that must not exceed others; for a softness above 0.
+    pub order: Option<&'a Order>,
     /// Where to start, for the raw features; the least squares alone if none. The minimum does not depend on it.
     pub start: Option<&'a [f64]>,
     /// Progress callback, called after every step.
@@ -210,6 +213,16 @@ fn check_inputs(data: &Dataset, given: &BatchInputs<'_>) -> Result<()> {
     check_row_inputs(data, given.weights, given.divisors)?;
     if let Some(nesting) = given.nesting {
         check_nesting(nesting, given.divisors, data.rows().cols())?;
+    }
+    if let Some(order) = given.order {
+        let (expected, got) = (data.rows().cols(), order.cols());
+        if got != expected {
+            return Err(Error::Length {
+                what: "weights in order",
+                expected,
+                got,
+            });
+        }
     }
     check_start(given.start, data.rows().cols())
 }

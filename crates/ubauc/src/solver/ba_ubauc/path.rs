@@ -6,11 +6,11 @@
 
 use super::newton::{Route, System};
 use super::{BaUbaucParams, BatchInputs, Fit, Progress, check_inputs, check_start, exact, soft};
-use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
 use crate::solver::inputs::refuse_one_class;
 use crate::solver::shards::{Local, Moments, Shards, Source, Weighting};
+use crate::{Error, Result};
 
 /// The rows, weighted and centred.
 pub struct Path<'a> {
@@ -145,6 +145,13 @@ impl<'a> Path<'a> {
             ..*params
         };
         params.check()?;
+        if params.softness == 0.0 && self.given.order.is_some() {
+            return Err(Error::Parameter {
+                name: "softness",
+                value: "0".to_string(),
+                must: "above 0 where columns are increasing or decreasing",
+            });
+        }
         let is_remote = self.shards.is_remote();
         let mut solve = || match params.softness == 0.0 {
             true => self.fit_exact(&params, start, progress),
@@ -210,7 +217,7 @@ impl<'a> Path<'a> {
             true => soft::Bound::None,
             false => soft::Bound::new(shards, params, moments)?,
         };
-        let solver = soft::Solver::new(shards, params, warm, bound);
+        let solver = soft::Solver::new(shards, params, warm, bound, self.given.order)?;
         let (fit, warm) = solver.run(progress)?;
         self.warm = Some(Warm::Soft(warm));
         Ok(fit)

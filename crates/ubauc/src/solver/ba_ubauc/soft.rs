@@ -32,6 +32,7 @@
 //! if Σu is no more than rounding: the heavier side shrunk by the share ε that it is too heavy leaves at most ε Σ a_i φ, since
 //! the divergence is convex in ε, 0 at 0 and φ/κ at 1.
 
+mod monotone;
 mod system;
 
 use super::newton::System;
@@ -39,9 +40,11 @@ use super::rounding::Rounding;
 use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
 use crate::data::rows::{add_to, dot};
 use crate::objective::loss::Loss;
+use crate::solver::order::Order;
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
 use crate::solver::threshold::{TIED, balanced};
 use crate::{Error, Result};
+use monotone::{Augmented, Monotone};
 use system::{Newton, Problem};
 
 /// A step is accepted at this share of the descent that the slope promises (Armijo) …
@@ -57,6 +60,8 @@ const LITTLE: f64 = 0.01;
 /// Steps without progress after which the solver gives up; a descent by less than this share of P is none.
 const IDLE: usize = 5;
 const PROGRESS: f64 = 1e-12;
+/// How often that may happen where weights are in order.
+const MAX_STUCK: usize = 20;
 
 /// Where the next fit on the same rows begins.
 pub(super) struct WarmStart {
@@ -66,6 +71,8 @@ pub(super) struct WarmStart {
     pub(super) softness: Option<f64>,
     /// With its preconditioner.
     newton: Option<Newton>,
+    /// Of the order, and ρ.
+    multipliers: Option<(Vec<f64>, f64)>,
 }
 
 impl WarmStart {
@@ -75,6 +82,7 @@ impl WarmStart {
             lambda,
             softness: None,
             newton: None,
+            multipliers: None,
         }
     }
 
@@ -132,10 +140,20 @@ pub(super) struct Solver<'s, 'a> {
     lambda: f64,
     /// What the last step promised, −½ ∇·p.
     promised: f64,
-    /// The largest lower bound so far, and the least N·P with its w and λ.
+    /// The largest lower bound so far, and the best point.
     dual: f64,
-    best: (f64, (Vec<f64>, f64)),
+    best: Best,
+    /// The order of the weights.
+    monotone: Option<Monotone<'a>>,
     trace: Vec<TracePoint>,
+}
+
+/// The least N·P and, of points whose N·P rounding cannot tell apart, the least distance from the minimum.
+struct Best {
+    objective: f64,
+    distance: f64,
+    w: Vec<f64>,
+    lambda: f64,
 }
 
 /// Where the solver stands.
@@ -143,10 +161,13 @@ struct Status {
     found: SoftEvaluation,
     /// ∇.
     gradient: Vec<f64>,
-    /// N·P.
+    /// N·P, or G where weights are in order.
     objective: f64,
-    /// N·P − D is at most this.
+    /// The objective less its minimum is at most this …
     distance: f64,
+    /// … and this less that is a lower bound of the minimum of N·P.
+    lower: f64,
+    augmented: Option<Augmented>,
 }
 
 impl<'s, 'a> Solver<'s, 'a> {
@@ -155,7 +176,8 @@ impl<'s, 'a> Solver<'s, 'a> {
         params: &BaUbaucParams,
         warm: Option<WarmStart>,
         bound: Bound,
-    ) -> Self {
+        order: Option<&'a Order>,
+    ) -> Result<Self> {
         let n = shards.total.sum();
         // With all scores 0 the best λ is where both sides are equally heavy.
         let at_zero = params.softness * (shards.total.neg / shards.total.pos).ln();
@@ -165,8 +187,20 @@ impl<'s, 'a> Solver<'s, 'a> {
         if is_warm || shards.is_scored() {
             shards.set_weights(&start.w);
         }
-        Solver {
-            newton: start.newton.unwrap_or_else(|| Newton::new(shards)),
+        let ordered = order.map_or(&[][..], Order::features);
+        let monotone = match order {
+            Some(order) => {
+                let mut diagonal = shards.raw_square_diagonal()?;
+                // At most: p(1 − p) ≤ 1/4.
+                let curvature = params.beta + 0.25 / params.softness;
+                diagonal.iter_mut().for_each(|h| *h *= curvature);
+                Some(Monotone::new(order, &diagonal, start.multipliers))
+            }
+            None => None,
+        };
+        Ok(Solver {
+            newton: (start.newton).unwrap_or_else(|| Newton::new(shards, ordered)),
+            monotone,
             shards,
             params: *params,
             bound,
@@ -175,13 +209,19 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: start.lambda,
             promised: f64::INFINITY,
             dual: f64::NEG_INFINITY,
-            best: (f64::INFINITY, (Vec::new(), 0.0)),
+            best: Best {
+                objective: f64::INFINITY,
+                distance: f64::INFINITY,
+                w: Vec::new(),
+                lambda: 0.0,
+            },
             trace: Vec::new(),
-        }
+        })
     }
 
     pub(super) fn run(mut self, progress: Option<Progress<'_>>) -> Result<(Fit, WarmStart)> {
         let (mut nearest, mut lowest, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
+        let mut stuck = 0;
         let certifies = match &self.bound {
             Bound::Ridge(_) => true,
             Bound::Factor(system) => system.certifies(&self.params),
@@ -203,12 +243,16 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let gained = LITTLE * (at_zero - point.objective);
                 enough = enough.min(gained.max(ROUNDING * point.objective));
             }
-            if point.distance <= enough {
-                break if certifies {
-                    Stop::Converged
-                } else {
-                    Stop::Estimated
-                };
+            let inner = match &self.monotone {
+                Some(monotone) => monotone.inner(enough, point.objective),
+                None => enough,
+            };
+            if point.distance <= inner {
+                if let Some(stop) = self.settle(&point, enough, certifies)? {
+                    break stop;
+                }
+                (nearest, lowest, idle) = (f64::INFINITY, f64::INFINITY, 0);
+                continue;
             }
             if newton >= self.params.max_newton {
                 break Stop::MaxNewton;
@@ -219,11 +263,20 @@ impl<'s, 'a> Solver<'s, 'a> {
             idle = if is_nearer || is_lower { 0 } else { idle + 1 };
             nearest = nearest.min(point.distance);
             lowest = lowest.min(point.objective);
-            if idle > IDLE || !self.step(&point, enough)? {
-                break Stop::Stalled;
+            if idle > IDLE || !self.step(&point, inner)? {
+                // Rounding ends the search for the minimum of G, not that for its multipliers.
+                stuck += 1;
+                if self.monotone.is_none() || stuck > MAX_STUCK {
+                    break Stop::Stalled;
+                }
+                if let Some(stop) = self.settle(&point, enough, certifies)? {
+                    break stop;
+                }
+                (nearest, lowest, idle) = (f64::INFINITY, f64::INFINITY, 0);
+                continue;
             }
             newton += 1;
-            if !certifies && self.promised <= enough {
+            if !certifies && self.monotone.is_none() && self.promised <= enough {
                 break Stop::Estimated;
             }
         };
@@ -286,8 +339,18 @@ impl<'s, 'a> Solver<'s, 'a> {
             add_to(-off, &found.curvature.0, &mut gradient);
         }
         let square = dot(&self.w, &self.w);
-        let objective = found.value + 0.5 * (beta * found.squares + ridge * square);
+        let mut objective = found.value + 0.5 * (beta * found.squares + ridge * square);
         refuse_infinite(objective)?;
+        let mut lower = objective;
+        let augmented = self.monotone.as_ref().map(|monotone| {
+            let at = monotone.at(&self.shards.raw(&self.w));
+            let mut force = monotone.force(&at);
+            self.shards.divide(&mut force);
+            add_to(1.0, &force, &mut gradient);
+            lower -= at.product();
+            objective += monotone.value(&at);
+            at
+        });
         let share = unbalanced.abs() / found.up.max(found.down).max(f64::MIN_POSITIVE);
         let rounding = f64::EPSILON * (self.shards.rows as f64).sqrt();
         let slack = match is_near {
@@ -295,7 +358,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             false if share <= rounding => share * found.value,
             false => f64::INFINITY,
         };
-        let forces = beta * found.squares.sqrt() + found.multipliers;
+        let of_order = augmented.as_ref().map_or(0.0, Augmented::size);
+        let forces = beta * found.squares.sqrt() + found.multipliers + of_order;
         let distance = match &self.bound {
             Bound::Ridge(rounding) => {
                 let inner = dot(&gradient, &gradient) / (2.0 * ridge);
@@ -314,16 +378,25 @@ impl<'s, 'a> Solver<'s, 'a> {
             gradient,
             objective,
             distance: distance + slack,
+            lower,
+            augmented,
             found,
         })
     }
 
     fn record(&mut self, point: &Status, newton: usize, certifies: bool) -> TracePoint {
         if certifies {
-            self.dual = self.dual.max(point.objective - point.distance);
+            self.dual = self.dual.max(point.lower - point.distance);
         }
-        if point.objective < self.best.0 {
-            self.best = (point.objective, (self.w.clone(), self.lambda));
+        let change = point.objective - self.best.objective;
+        let noise = ROUNDING * point.objective.abs();
+        if change < -noise || (change <= noise && point.distance < self.best.distance) {
+            self.best = Best {
+                objective: point.objective,
+                distance: point.distance,
+                w: self.w.clone(),
+                lambda: self.lambda,
+            };
         }
         let gap = relative(point.distance, point.objective);
         let trace = TracePoint {
@@ -346,7 +419,10 @@ impl<'s, 'a> Solver<'s, 'a> {
         } = self.params;
         let ridge = self.n * gamma;
         let curvature = &point.found.curvature;
-        let matrix = self.shards.soft_matrix(beta, curvature, intercept)?;
+        let mut matrix = self.shards.soft_matrix(beta, curvature, intercept)?;
+        if let (Some(monotone), Some(at)) = (&self.monotone, &point.augmented) {
+            matrix.stiffness = Some(monotone.stiffness(at));
+        }
         let problem = Problem {
             matrix: &matrix,
             gradient: &point.gradient,
@@ -391,11 +467,18 @@ impl<'s, 'a> Solver<'s, 'a> {
         let first = beta * square_slope + ridge * dot(&self.w, p);
         let second = beta * square_curvature + ridge * dot(p, p);
         let noise = ROUNDING * point.objective.abs();
+        let direction = self.monotone.as_ref().map(|_| self.shards.raw(p));
+        let of_order = match (&self.monotone, &point.augmented, &direction) {
+            (Some(monotone), Some(at), Some(p)) => Some(monotone.along(at, p)),
+            _ => None,
+        };
         let mut t = 1.0;
         for _ in 0..MAX_HALVINGS {
             let lambda = self.lambda + t * line.lambda;
             let at = self.shards.soft_at(t, lambda, softness)?;
-            let change = at.value - point.found.value + t * first + 0.5 * t * t * second;
+            let of_order = of_order.as_ref().map_or(0.0, |along| along(t));
+            let squares = t * first + 0.5 * t * t * second;
+            let change = at.value - point.found.value + squares + of_order;
             if change <= DESCENT * t * slope + noise {
                 return Ok(Some((t, at)));
             }
@@ -420,11 +503,16 @@ impl<'s, 'a> Solver<'s, 'a> {
             ..
         } = self.params;
         let converged = matches!(stop, Stop::Converged | Stop::Estimated);
-        if !converged && !self.best.1.0.is_empty() {
-            (self.w, self.lambda) = std::mem::take(&mut self.best.1);
+        if !converged && !self.best.w.is_empty() {
+            self.w = std::mem::take(&mut self.best.w);
+            self.lambda = self.best.lambda;
         }
+        let raw = match self.end_in_order()? {
+            Some(raw) => raw,
+            None => self.shards.raw(&self.w),
+        };
         // Scores were updated step by step, and those of rows of weight 0 not at all.
-        self.shards.set_weights(&self.w);
+        self.shards.set_raw_weights(raw.clone());
         let at = self.shards.soft_at(0.0, self.lambda, softness)?;
         let (mut b, squares) = match beta > 0.0 {
             true => self.shards.residuals(intercept)?,
@@ -437,7 +525,6 @@ impl<'s, 'a> Solver<'s, 'a> {
         let bound = self.dual / self.n;
         let false_bound = bound > objective + tolerance * objective.abs();
         let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
-        let raw = self.shards.raw(&self.w);
         let offset = self.shards.offset(&raw);
         let mut scores = self.shards.scores()?;
         scores.iter_mut().for_each(|z| *z += offset);
@@ -464,6 +551,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: self.lambda,
             softness: Some(softness),
             newton: Some(self.newton),
+            multipliers: self.monotone.map(Monotone::into_warm),
         };
         Ok((fit, warm))
     }

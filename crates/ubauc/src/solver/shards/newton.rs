@@ -201,6 +201,11 @@ impl Shards<'_> {
         Ok(diagonal)
     }
 
+    /// The diagonal of XᵀVX of the raw features, means left on.
+    pub(crate) fn raw_square_diagonal(&mut self) -> Result<Vec<f64>> {
+        self.sum_one(Query::Diagonal(Over::LeastSquares))
+    }
+
     /// The diagonal of X_AᵀX_A.
     pub(crate) fn active_diagonal(&mut self) -> Result<Vec<f64>> {
         self.diagonal(Over::Active)

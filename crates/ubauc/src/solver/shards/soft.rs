@@ -4,6 +4,7 @@ use super::{Block, Command, Over, Query, Shards};
 use crate::Result;
 use crate::data::rows::add_to;
 use crate::solver::gram::{rank_one, unpacked};
+use crate::solver::order::Stiffness;
 
 /// Σ s_i φ(y_i(λ − z_i)) at one λ, with its slope and curvature in λ.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +41,7 @@ pub(crate) struct SoftLine {
     pub(crate) squares: [f64; 2],
 }
 
-/// βXᵀVX + Xᵀdiag(h)X, each part less that of its mean.
+/// βXᵀVX + Xᵀdiag(h)X, each part less that of its mean, and what weights in order add.
 pub(crate) struct SoftMatrix {
     beta: f64,
     /// Σ V.
@@ -49,6 +50,8 @@ pub(crate) struct SoftMatrix {
     squares: Option<Vec<f64>>,
     /// Xᵀh and Σ h.
     curvature: (Vec<f64>, f64),
+    /// In raw features.
+    pub(crate) stiffness: Option<Stiffness>,
 }
 
 /// What is on the diagonal of a [`SoftMatrix`].
@@ -167,15 +170,19 @@ impl Shards<'_> {
             square_weight: self.square_weight(),
             squares,
             curvature: curvature.clone(),
+            stiffness: None,
         })
     }
 
     /// The Hessian times p.
     pub(crate) fn soft_product(&mut self, matrix: &SoftMatrix, p: &[f64]) -> Result<Vec<f64>> {
         let raw = self.raw(p);
-        let mut product = self.sum_one(Query::Product(raw))?;
+        let mut product = self.sum_one(Query::Product(raw.clone()))?;
         let other = product.pop().unwrap_or(0.0);
         let square = product.pop().unwrap_or(0.0);
+        if let Some(stiffness) = &matrix.stiffness {
+            stiffness.add_product(&raw, &mut product);
+        }
         self.divide(&mut product);
         matrix.take_means(square, other, &mut product);
         Ok(product)
@@ -184,6 +191,9 @@ impl Shards<'_> {
     /// Its diagonal, and the blocks of nested features on it.
     pub(crate) fn soft_diagonal(&mut self, matrix: &SoftMatrix) -> Result<SoftDiagonal> {
         let mut entries = self.sum_one(Query::Diagonal(Over::Product))?;
+        if let Some(stiffness) = &matrix.stiffness {
+            stiffness.add_diagonal(&mut entries);
+        }
         let mut blocks = self
             .nesting()
             .map_or(Vec::new(), |nesting| nesting.blocks(&entries));
@@ -217,6 +227,9 @@ impl Shards<'_> {
             take(weights[0], matrix.beta, of_squares);
         }
         take(weights[1], 1.0, of_curvature);
+        if let Some(stiffness) = &matrix.stiffness {
+            stiffness.add_block(&block.columns, b, &mut gram);
+        }
         match block.columns.is_empty() {
             true => self.divide_matrix(&mut gram),
             false => self.transform.part(&block.columns).to_square(&mut gram, b),

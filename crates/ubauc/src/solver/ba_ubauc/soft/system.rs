@@ -7,6 +7,7 @@
 //! twice the cheaper way is spent. With all columns and all rows it is M itself, and one round solves the system. Where it
 //! cannot have all columns, and some rows are so long that they count by themselves, those take its place
 //! (`preconditioner.rs`).
+//! Where weights are in order the block has their features, and is made in every step: which pairs are at their bound changes.
 
 use std::borrow::Cow;
 
@@ -43,6 +44,8 @@ pub(super) struct Newton {
     preconditioner: Option<Preconditioner>,
     /// Rounds made with this block.
     spent: usize,
+    /// Features that the block must have, ascending.
+    bound: Vec<u32>,
 }
 
 struct Preconditioner {
@@ -65,7 +68,8 @@ pub(super) struct Problem<'p> {
 }
 
 impl Newton {
-    pub(super) fn new(shards: &Shards<'_>) -> Newton {
+    /// `ordered` are the features whose weights are in order.
+    pub(super) fn new(shards: &Shards<'_>, ordered: &[u32]) -> Newton {
         let (d, rows) = (shards.cols(), shards.rows.max(1));
         let product = 2.0 * shards.stored().max(1) as f64;
         let affordable = (3.0 * WORTH * product).cbrt() as usize;
@@ -73,7 +77,8 @@ impl Newton {
             true => MAX_REMOTE_BLOCK,
             false => MAX_BLOCK,
         };
-        let size = d.min(affordable.max(MIN_BLOCK)).min(most);
+        let bound = with_nested(shards, ordered);
+        let size = d.min(affordable.max(MIN_BLOCK).max(bound.len())).min(most);
         // Of a row the entries in the block, at most.
         let of_row = (shards.stored() as f64 / rows as f64).min(size as f64);
         let gram = |rows: usize| rows as f64 * of_row * of_row / 2.0;
@@ -88,6 +93,7 @@ impl Newton {
             cost: (gram(sample.unwrap_or(rows)) + factor) / product + 1.0,
             preconditioner: None,
             spent: 0,
+            bound,
         }
     }
 
@@ -111,8 +117,9 @@ impl Newton {
         let mut right: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut p = vec![0.0; right.len()];
         let mut is_new = false;
-        if self.preconditioner.is_none() {
-            is_new = self.cost <= CHEAP;
+        let is_stiff = matrix.stiffness.is_some();
+        if self.preconditioner.is_none() || is_stiff {
+            is_new = self.cost <= CHEAP || is_stiff;
             self.prepare(shards, matrix, ridge, is_new)?;
         }
         loop {
@@ -162,6 +169,7 @@ impl Newton {
         self.spent = 0;
         if with_block
             && !all
+            && self.bound.is_empty()
             && let Some(rows) = of_rows(shards, &diagonal.entries, ridge)?
         {
             self.preconditioner = Some(Preconditioner {
@@ -239,11 +247,15 @@ impl Newton {
 
     /// The columns with the largest entries, ascending: nested features together.
     fn columns(&self, shards: &Shards<'_>, diagonal: &[f64]) -> Vec<u32> {
-        let Some(nesting) = shards.nesting() else {
-            return largest(diagonal, self.size);
+        let mut members = match shards.nesting() {
+            Some(nesting) => nesting.members(),
+            None if self.bound.is_empty() => return largest(diagonal, self.size),
+            None => (0..diagonal.len() as u32).map(|j| vec![j]).collect(),
         };
-        let mut members = nesting.members();
         let weight = |features: &[u32]| {
+            if self.bound.binary_search(&features[0]).is_ok() {
+                return f64::INFINITY;
+            }
             let entries = features.iter().map(|&j| diagonal[j as usize]);
             entries.fold(0.0, f64::max)
         };
@@ -257,6 +269,20 @@ impl Newton {
         columns.sort_unstable();
         columns
     }
+}
+
+/// With all features that are nested with them, ascending.
+fn with_nested(shards: &Shards<'_>, features: &[u32]) -> Vec<u32> {
+    let Some(nesting) = shards.nesting().filter(|_| !features.is_empty()) else {
+        return features.to_vec();
+    };
+    let is_bound = |members: &Vec<u32>| members.iter().any(|j| features.binary_search(j).is_ok());
+    let mut bound: Vec<u32> = (nesting.members().into_iter())
+        .filter(is_bound)
+        .flatten()
+        .collect();
+    bound.sort_unstable();
+    bound
 }
 
 /// The long rows exactly and the diagonal of the rest, if there are enough of them.
