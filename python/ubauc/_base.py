@@ -240,10 +240,14 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             rows = X.take(np.flatnonzero(of_pair)) if isinstance(X, _core.Table) else X[of_pair]
             yield Problem(rows, codes[of_pair] == j, chosen[0], pair, chosen[1])
 
+    def _coefficients(self, solutions):
+        """A row for each pair of classes."""
+        return np.array([s.weights for s in solutions])
+
     def _set(self, solutions):
         """The fitted attributes."""
         self._solutions = solutions
-        self.coef_ = np.array([s.weights for s in solutions])
+        self.coef_ = self._coefficients(solutions)
         self.threshold_ = np.array([s.threshold for s in solutions])
         self.intercept_ = -self.threshold_
         self.n_iter_ = each([s.n_iter for s in solutions])

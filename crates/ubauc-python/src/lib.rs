@@ -6,6 +6,7 @@
 mod auc_parts;
 mod calibrate;
 mod caller;
+mod cluster_maps;
 mod error;
 mod fit;
 mod input;
@@ -41,6 +42,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tune::add_to(module)?;
     table::add_to(module)?;
     maps::add_to(module)?;
+    cluster_maps::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

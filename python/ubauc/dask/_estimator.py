@@ -20,7 +20,7 @@ def _never(estimator):
 
 
 class DaskUBAUCClassifier(UBAUCClassifier):
-    """Linear scorer of high AUC, of rows on a Dask cluster, with the same certificate.
+    """Scorer of high AUC, of rows on a Dask cluster, with the same certificate.
 
     The rows stay on the workers. The solver runs where `fit` is called and asks them for sums: some
     kilobytes a round, whatever the number of rows. A worker that dies is replaced by any other,
@@ -47,8 +47,11 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         the choice with logistic regression.
         `calibrate` fits five times more, and brings the scores of held-out rows here, of ten
         million at most.
-    features : {"linear"}, default="linear"
-        Bins and pairs are learned by :class:`ubauc.UBAUCClassifier` only.
+    features : {"linear", "additive", "pairs", "auto"}, default="linear"
+        As in :class:`ubauc.UBAUCClassifier`, of data frames and dense arrays. Where bins are cut
+        follows from counts, and pairs are ranked by sums over the rows of every partition: the map
+        is that of one machine. "auto" tries several maps, each without each fold: give a
+        `time_limit`, or name the map, where that is too long.
     categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
 default="from_dtype"
         As in :class:`ubauc.UBAUCClassifier`. What becomes of the columns of a data frame is learned
@@ -152,18 +155,23 @@ default="from_dtype"
         self.client = client
         self.start = start
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Fit the scorer to rows on the cluster.
 
         Parameters
         ----------
         X : dask array of shape (n_samples, n_features), or dask dataframe
             Chunks of rows: arrays, or scipy CSR matrices. Of a data frame every column but those of
-            `y` and `sample_weight`.
+            `y`, `sample_weight` and `groups`.
         y : dask array or series of shape (n_samples,), or str
             Classes, in chunks like those of `X`; or the name of a column of `X`.
         sample_weight : dask array or series of shape (n_samples,), or str, default=None
             Weights, at least 0; or the name of a column of `X`.
+        groups : dask array or series of shape (n_samples,), or str, default=None
+            The group of each example, such as the patient of a visit, or the name of a column of
+            `X`: as in :class:`ubauc.UBAUCClassifier`. A group may lie in several partitions. Where
+            it belongs is decided here, by how many examples of each class it has, just as for rows
+            in memory.
 
         Returns
         -------
@@ -172,7 +180,7 @@ default="from_dtype"
         """
         self._validate_params()
         categorical = self.categorical_features
-        loads = _data.loads_of_collections(X, y, sample_weight, _token(), categorical)
+        loads = _data.loads_of_collections(X, y, sample_weight, _token(), categorical, groups)
         return self._fit_loads(loads)
 
     def fit_files(
@@ -182,6 +190,7 @@ default="from_dtype"
         format="auto",
         label="label",
         weight=None,
+        groups=None,
         zero_based=False,
         n_features=None,
     ):
@@ -193,8 +202,8 @@ default="from_dtype"
             svmlight files, plain or compressed, or Parquet files; all workers must see them.
         format : {"auto", "svmlight", "parquet"}, default="auto"
             "auto" tells Parquet by the end of the name, `.parquet` or `.pq`.
-        label, weight : str, default="label" and None
-            Parquet: the columns of the classes and of the weights; all others are features.
+        label, weight, groups : str, default="label", None and None
+            Parquet: the columns of the classes, weights and groups; all others are features.
         zero_based : bool, default=False
             svmlight: whether indices start at 0.
         n_features : int, default=None
@@ -208,18 +217,15 @@ default="from_dtype"
         self._validate_params()
         if isinstance(paths, (str, os.PathLike)):
             raise TypeError("paths must be a list of files")
-        columns = (label, weight, self.categorical_features)
+        columns = (label, weight, self.categorical_features, groups)
         paths = [os.fspath(path) for path in paths]
         loads = _data.loads_of_files(paths, format, columns, zero_based, _token())
         return self._fit_loads(loads, n_features=n_features)
 
     def _fit_loads(self, loads, n_features=None):
-        if self.features != "linear":
-            raise ValueError(
-                f"features = {self.features!r}: must be 'linear' on a cluster; bins and pairs are "
-                "learned by ubauc.UBAUCClassifier"
-            )
-        with Cluster(self.client, loads, n_features) as cluster:
+        # As for rows in memory: the online solver chooses no map.
+        has_bins = self.features != "linear" and (self.features, self.solver) != ("auto", "online")
+        with Cluster(self.client, loads, n_features, has_bins) as cluster:
             cluster.check_classes()
             solutions, cost = fit_pairs(self, cluster)
         # All is well: until here the model, if there was one, is the old one.

@@ -15,13 +15,13 @@
 //! [`tune::tune_maps`](crate::tune::tune_maps) chooses between the maps.
 
 pub mod effects;
-mod ranking;
+pub mod ranking;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use ranking::{PairGain, Ranking};
+pub use ranking::{PairGain, PairRanking, Ranking, Sides};
 
 use crate::algorithm::{Outcome, TrainingSet};
 use crate::data::dataset::Dataset;

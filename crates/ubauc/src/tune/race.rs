@@ -14,9 +14,9 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
+use super::Search;
 use super::collapse::Ties;
 use super::judge::{Judged, Lane};
-use super::{Folds, Search};
 use crate::Result;
 
 /// What is left of a standard error in a difference of two models of the same data, generously.
@@ -65,7 +65,7 @@ impl Entry {
     }
 }
 
-impl<F: Folds> Search<'_, F> {
+impl Search<'_> {
     /// Everything that was tried.
     pub(super) fn race(&self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
