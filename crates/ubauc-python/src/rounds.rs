@@ -20,10 +20,10 @@ use ubauc::solver::shards::{Round, Source, add_all, answers_from_bytes, answers_
 use crate::caller::stop_if_asked;
 use crate::cluster_maps;
 use crate::error::Refused;
+use crate::failure::Failure;
 use crate::fit::answer;
 use crate::part::Part;
 use crate::spec::{Context, batch};
-use crate::tune::Failure;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 /// Answers: an array, since Dask carries its bytes without a copy.
