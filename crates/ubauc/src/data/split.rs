@@ -42,7 +42,7 @@ pub fn folds_in_turn(
     let mut numbers = before;
     // Of each class, the block that the order belongs to, and the order.
     let mut orders = [0, 1].map(|_| (u64::MAX, Vec::new()));
-    let mut fold = |positive: bool| {
+    let fold = |positive: bool| {
         let class = usize::from(!positive);
         let (block, place) = (numbers[class] / size, numbers[class] % size);
         numbers[class] += 1;
@@ -55,7 +55,7 @@ pub fn folds_in_turn(
         }
         order[place as usize]
     };
-    positive.map(|positive| fold(positive)).collect()
+    positive.map(fold).collect()
 }
 
 /// Which examples are held out: of each class the given share, rounded, but at least one, and one
