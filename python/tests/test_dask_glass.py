@@ -91,6 +91,49 @@ def test_map_and_model_are_those_of_one_machine(client, features, weighted):
     np.testing.assert_array_equal(scores, found.to_local().decision_function(columns))
     np.testing.assert_allclose(scores, local.decision_function(columns), rtol=0, atol=1e-7)
     assert found.score(raw, parts["label"]) > 0.75
+    for ours in (found.effects_, found.to_local().effects_):
+        assert_effects(ours, local.effects_)
+
+
+def assert_effects(ours, theirs):
+    """The same terms, with the same rows behind each cell."""
+    assert ours.names == theirs.names
+    np.testing.assert_allclose(ours.importances, theirs.importances, rtol=0, atol=1e-8)
+    assert ours.intercept == pytest.approx(theirs.intercept, abs=1e-8)
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(mine.rows, other.rows)
+        np.testing.assert_allclose(mine.scores, other.scores, rtol=0, atol=1e-7)
+
+
+def test_interactions_are_named_or_counted(client):
+    frame = made(900)
+    parts = in_parts(frame, (400, 500))
+    for given in ([("left", "right"), ("job", 0)], 2, "0.2x", 0.2, 0):
+        params = {**GIVEN, "features": "pairs", "interactions": given}
+        local = UBAUCClassifier(**params).fit(frame.drop(columns="label"), frame["label"])
+        found = DaskUBAUCClassifier(client, **params).fit(parts, "label")
+        assert features_of(found) == features_of(local)
+        assert found.features_ == local.features_ == "pairs"
+        assert_effects(found.effects_, local.effects_)
+    with pytest.raises(ValueError, match="interactions is for features='pairs' or 'auto'"):
+        DaskUBAUCClassifier(client, **GIVEN, interactions=3).fit(parts, "label")
+    with pytest.raises(ValueError, match="nobody"):
+        params = {**GIVEN, "features": "pairs", "interactions": [("left", "nobody")]}
+        DaskUBAUCClassifier(client, **params).fit(parts, "label")
+
+
+def test_auto_knows_what_stays_linear(client):
+    """Numbers that are mostly 0, sparse rows, and what is learned online."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(600, 30)) * (random.random((600, 30)) < 0.05)
+    y = (X.sum(axis=1) + random.normal(size=600) > 0.3).astype(int)
+    labels = da.from_array(y, chunks=300)
+    rows = da.from_array(X, chunks=(300, 30))
+    for given in (rows, rows.map_blocks(_sparse)):
+        found = DaskUBAUCClassifier(client, **GIVEN, features="auto").fit(given, labels)
+        assert found.features_ == "linear" and found._solutions[0].features is None
+    online = DaskUBAUCClassifier(client, features="auto", solver="online", random_state=0)
+    assert online.fit(rows, labels).features_ == "linear"
 
 
 def test_the_bits_are_those_of_the_same_shards_on_one_machine(client):

@@ -9,6 +9,7 @@ mod caller;
 mod cluster_maps;
 mod deal;
 mod error;
+mod explain;
 mod failure;
 mod fit;
 mod input;
@@ -50,6 +51,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     maps::add_to(module)?;
     table_parts::add_to(module)?;
     cluster_maps::add_to(module)?;
+    explain::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

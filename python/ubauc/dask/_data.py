@@ -37,6 +37,8 @@ class Partition:
     columns: tuple | None = None
     # Whether the rows may have fewer columns than others.
     widens: bool = False
+    # Whether they came as sparse rows.
+    is_sparse: bool = False
     # The groups there are, and for each row which it is in.
     groups: tuple | None = None
     # By name, for each time that groups were dealt, the fold of every row; -1 for none.
@@ -70,6 +72,7 @@ def _grouped(groups, partition):
 
 def _of_arrays(x, y, weight, name, categorical):
     columns = tuple(x.columns) if hasattr(x, "columns") else None
+    is_sparse = issparse(x)
     try:
         if columns is not None:
             x = part_of_frame(x, categorical)
@@ -89,7 +92,8 @@ def _of_arrays(x, y, weight, name, categorical):
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name}: {error}") from error
-    return _checked(Partition(name, part, *_vectors(y, weight), columns))
+    partition = Partition(name, part, *_vectors(y, weight), columns, is_sparse=is_sparse)
+    return _checked(partition)
 
 
 def _aligned(x):
@@ -113,7 +117,7 @@ def of_frame(frame, label, weight, name, categorical="from_dtype", groups=None):
 def of_svmlight(path, zero_based):
     """A partition of a file; errors name the file and the line."""
     part, y = _core.Part.read_svmlight(path, zero_based)
-    return _checked(Partition(path, part, y, widens=True))
+    return _checked(Partition(path, part, y, widens=True, is_sparse=True))
 
 
 def widened(partition, cols):
@@ -204,6 +208,7 @@ def about(partition, number):
         "stored": getattr(partition.part, "stored", 0),
         "columns": partition.columns,
         "widens": partition.widens,
+        "is_sparse": partition.is_sparse,
         "has_groups": partition.groups is not None,
     }
 

@@ -52,6 +52,8 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         follows from counts, and pairs are ranked by sums over the rows of every partition: the map
         is that of one machine. "auto" tries several maps, each without each fold: give a
         `time_limit`, or name the map, where that is too long.
+    interactions : int, float, str or list of pairs, default=None
+        As in :class:`ubauc.UBAUCClassifier`.
     categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
 default="from_dtype"
         As in :class:`ubauc.UBAUCClassifier`. What becomes of the columns of a data frame is learned
@@ -75,6 +77,8 @@ default="from_dtype"
     Notes
     -----
     All other attributes are those of :class:`ubauc.UBAUCClassifier`; `to_local` gives one of these.
+    `effects_` and what goes with it are there for tables and wherever `features` are not linear;
+    `eval_terms` and `explain` take rows in memory.
 
     Examples
     --------
@@ -104,6 +108,7 @@ default="from_dtype"
         *,
         solver="batch",
         features="linear",
+        interactions=None,
         categorical_features="from_dtype",
         beta="auto",
         gamma="auto",
@@ -130,6 +135,7 @@ default="from_dtype"
         super().__init__(
             solver=solver,
             features=features,
+            interactions=interactions,
             categorical_features=categorical_features,
             beta=beta,
             gamma=gamma,
@@ -223,11 +229,18 @@ default="from_dtype"
         return self._fit_loads(loads, n_features=n_features)
 
     def _fit_loads(self, loads, n_features=None):
-        # As for rows in memory: the online solver chooses no map.
-        has_bins = self.features != "linear" and (self.features, self.solver) != ("auto", "online")
-        with Cluster(self.client, loads, n_features, has_bins) as cluster:
+        features = self.features
+        if (features, self.solver) == ("auto", "online"):
+            # As for rows in memory: the online solver chooses no map.
+            features = "linear"
+        with Cluster(self.client, loads, n_features, features) as cluster:
             cluster.check_classes()
-            solutions, cost = fit_pairs(self, cluster)
+            self._columns_of_fit = cluster.column_names()
+            try:
+                self._pair_choice()
+                solutions, cost = fit_pairs(self, cluster)
+            finally:
+                del self._columns_of_fit
         # All is well: until here the model, if there was one, is the old one.
         self.classes_ = cluster.classes
         self.n_features_in_ = cluster.cols
@@ -242,6 +255,11 @@ default="from_dtype"
         self._set(solutions)
         self._learners = None
         return self
+
+    def _column_names(self):
+        # Of the fit that is under way, if there is one.
+        names = getattr(self, "_columns_of_fit", None)
+        return super()._column_names() if names is None else names
 
     @available_if(_never)
     def partial_fit(self, X, y, classes=None, sample_weight=None):

@@ -16,14 +16,16 @@ from .._problem import (
     encoded,
     first_map,
     given_to,
+    map_name,
     searches,
     solution_of,
     spec_of,
 )
+from .._tabular import stays_linear
 from .._weighted import class_weights
 from . import _calibrate, _data, _online, _tune
 from ._rounds import Rounds, Spent
-from ._tables import Maps, as_table
+from ._tables import Maps, as_table, effect_sums, names_of
 from ._task import Task
 from ._workers import Partitions
 
@@ -31,9 +33,9 @@ from ._workers import Partitions
 class Cluster:
     """Partitions on the workers, and what is known of them."""
 
-    def __init__(self, client, loads, n_features=None, has_bins=False):
+    def __init__(self, client, loads, n_features=None, features="linear"):
         self.client = current(client)
-        self._has_bins = has_bins
+        self._features = features
         self.partitions = Partitions(self.client, self.client.compute(loads))
         try:
             self._look(n_features)
@@ -53,20 +55,31 @@ class Cluster:
     def _look(self, n_features):
         self.about = self.partitions.each("about", _data.about)
         self.maps = None
-        if self._has_bins or any(part["is_table"] for part in self.about):
-            self._make_tables()
         self.cols = self._columns(n_features)
+        self.rows = sum(part["shape"][0] for part in self.about)
+        self.stored = sum(part["stored"] for part in self.about)
+        if self._has_bins() or any(part["is_table"] for part in self.about):
+            self._make_tables()
         self._widen()
         self.classes = self._classes()
-        self.rows = sum(part["shape"][0] for part in self.about)
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
         self.totals = self._counts("totals")
         self.has_groups = any(part["has_groups"] for part in self.about)
-        self.stored = sum(part["stored"] for part in self.about)
         names = self.about[0]["columns"]
         # As scikit-learn has it: names are strings, all of them.
         self.names = names if names and all(isinstance(name, str) for name in names) else None
+
+    def _has_bins(self):
+        """Whether numbers are columns of a table too; as for rows in memory."""
+        if self._features != "auto":
+            return self._features != "linear"
+        is_sparse = any(part["is_sparse"] for part in self.about)
+        return not is_sparse and not stays_linear(self.rows, self.cols, self.stored)
+
+    def column_names(self):
+        """As a map has them."""
+        return names_of(self.about[0]["columns"] or range(self.cols))
 
     def _make_tables(self):
         """All partitions are tables if one is."""
@@ -219,6 +232,8 @@ class Pair:
 
         solution = minimum(task, estimator.verbose)
         solution.tuned = tuned
+        solution.map = map_name(self.map)
+        solution.effects = self._effects(task, solution)
         n = int(counted.sum())
         # One in a hundred always may be tied: no need to count more then.
         if solution.tied is not None and solution.tied > n // 100:
@@ -233,6 +248,15 @@ class Pair:
                 steps |= {"eta0": solution.eta0, "finds_eta0": False}
             solution.calibration = _calibrate.calibration(self, minimum)
         return solution
+
+    def _effects(self, task, solution):
+        """What the rows say of columns and pairs; only of tables."""
+        if not self.cluster.is_table():
+            return None
+        _, _, learned = self.mapped(task)
+        given = {"task": task, "features": learned.features}
+        sums = self.cluster.partitions.each("effects", effect_sums, **given)
+        return _core.effects_of_sums(learned, solution.weights, solution.offset, sums)
 
     def minimum(self, task, spec, steps=None, verbose=False, kind=None):
         """The solution of a problem whose parameters, and map, are known."""
@@ -279,8 +303,10 @@ class Pair:
                 progress.close()
         if online:
             found.update(stop="max_passes", n_iter=epochs)
-        features = None if learned is None else learned.features
-        return found | {"eta0": eta0, "features": features}
+        found["eta0"] = eta0
+        if learned is not None:
+            found.update(features=learned.features, gains=learned.gains)
+        return found
 
 
 class Progress:

@@ -78,6 +78,12 @@ def divided(partition, number, task, asked):
     return _core.divided(partition.part, asked, weights)
 
 
+def effect_sums(partition, number, task, features):
+    """What effects need of the rows that are learned from."""
+    _, weights = task.learned(partition, number)
+    return _core.effect_sums(partition.part, features, weights)
+
+
 class Maps:
     """The partitions of a cluster by the map of each problem."""
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from .._problem import MAPS, Solution, chosen, context, search_of
+from .._problem import Solution, chosen, context, maps_of, search_of
 from ..metrics._given import groups_of
 from ._auc import _exact, _Rounds
 from ._calibrate import MOST
@@ -42,7 +42,7 @@ def tune(pair, spec):
     spent.at_once = max(1, min(AT_ONCE, ROWS_AT_ONCE // max(1, cluster.rows)))
     of_call = context(pair.names(), spent.at_once)
     try:
-        if pair.estimator.features == "linear":
+        if pair.estimator.features == "linear" or not cluster.is_table():
             found = _core.tune_rounds(rows('"linear"'), search, of_call)
         else:
             table = {
@@ -50,7 +50,7 @@ def tune(pair, spec):
                 "has_bins": lambda: cluster.maps.has_bins(pair.task, spent),
                 "rows": rows,
             }
-            maps = MAPS[pair.estimator.features]
+            maps = maps_of(pair.estimator)
             maps = None if maps is None else json.dumps(maps)
             found = _core.tune_map_rounds(table, maps, search, of_call)
     except BaseException:
