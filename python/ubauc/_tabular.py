@@ -45,6 +45,7 @@ class TableClassifier(GlassBoxClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self.features not in ("additive", "pairs")
         return tags
 
     def get_feature_names_out(self, input_features=None):
@@ -169,6 +170,7 @@ class TableClassifier(GlassBoxClassifier):
     def _coefficients(self, solutions):
         if self._kinds is None:
             return super()._coefficients(solutions)
+        # Every pair of classes has a map of its own.
         coef, self._names_out = _aligned(solutions)
         return coef
 
