@@ -85,9 +85,7 @@ def pair_sums(
     table: Table,
     sides: str,
     pairs: tuple[int, int],
-    log_odds: Floats,
-    positive: Bools,
-    weights: Floats | None,
+    rows: tuple[Floats, Bools, Floats | None],
     first: int,
 ) -> bytes: ...
 def pair_counts(

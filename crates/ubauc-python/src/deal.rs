@@ -49,13 +49,16 @@ fn counts_of(counts: &GroupCounts<'_>) -> PyResult<Vec<[usize; 2]>> {
     all.ok_or_else(|| PyValueError::new_err("counts of groups are of two classes, and at least 0"))
 }
 
+/// Which groups are held out, and the fold of each, each time.
+type Dealt<'py> = (Bound<'py, PyArray1<bool>>, Vec<Bound<'py, PyArray1<u32>>>);
+
 /// How a search deals groups, as it does those of rows in memory: which are held out, and the fold of each, each time.
 #[pyfunction]
 fn deal_groups<'py>(
     py: Python<'py>,
     counts: GroupCounts<'py>,
     search: &str,
-) -> PyResult<(Bound<'py, PyArray1<bool>>, Vec<Bound<'py, PyArray1<u32>>>)> {
+) -> PyResult<Dealt<'py>> {
     let params = of_json::<Search>(search)?.params()?;
     let dealt = DealtGroups::new(&counts_of(&counts)?, &params).map_err(Refused::from)?;
     let deals = dealt.deals.iter().map(|deal| deal.to_pyarray(py));

@@ -62,20 +62,25 @@ fn main_sums<'py>(
     written(py, &sums)
 }
 
+/// Log-odds, which rows are positive, and weights.
+type ScoredRows<'py> = (
+    Numbers<'py>,
+    PyReadonlyArray1<'py, bool>,
+    Option<Numbers<'py>>,
+);
+
 /// Residuals in the cells of some pairs, those numbered from `pairs.0` to `pairs.1`, by the log-odds of every row.
 #[pyfunction]
-#[pyo3(signature = (table, sides, pairs, log_odds, positive, weights, first))]
 fn pair_sums<'py>(
     py: Python<'py>,
     table: &Table,
     sides: &str,
     pairs: (usize, usize),
-    log_odds: Numbers<'py>,
-    positive: PyReadonlyArray1<'py, bool>,
-    weights: Option<Numbers<'py>>,
+    rows: ScoredRows<'py>,
     first: u64,
 ) -> Bytes<'py> {
     let sides: Sides = of_json(sides)?;
+    let (log_odds, positive, weights) = rows;
     let (log_odds, positive) = (log_odds.as_slice()?, positive.as_slice()?);
     let weights = lent(&weights, table)?;
     if log_odds.len() != table.0.len() || positive.len() != table.0.len() {

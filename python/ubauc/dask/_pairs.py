@@ -60,8 +60,8 @@ def pair_sums(partition, number, task, models, odds, sides, pairs, first):
         if left_out.any():
             model = model | {"weights": aligned(model["weights"])}
             log_odds[left_out] = _core.scores_table(partition.part, model, 1)[left_out]
-    table = partition.part
-    return _core.pair_sums(table, sides, pairs, log_odds, positive, weights, first[number])
+    rows = (log_odds, positive, weights)
+    return _core.pair_sums(partition.part, sides, pairs, rows, first[number])
 
 
 def pair_counts(partition, number, task, sides, pairs):
