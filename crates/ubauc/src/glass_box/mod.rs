@@ -19,13 +19,13 @@
 pub mod effects;
 pub mod explain;
 pub mod intervals;
-mod ranking;
+pub mod ranking;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use ranking::{PairGain, Ranking};
+pub use ranking::{PairGain, PairRanking, Ranking, Sides};
 
 use crate::algorithm::{Outcome, TrainingSet};
 use crate::data::dataset::Dataset;
