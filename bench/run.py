@@ -27,6 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from soft import bench_good, bench_memory, bench_search, bench_soft, bench_start
+from tables import bench_tables
 from threadpoolctl import threadpool_limits
 
 DOCS = ROOT / "docs"
@@ -229,6 +230,7 @@ BENCHMARKS = {
     "search": bench_search,
     "memory": bench_memory,
     "good": bench_good,
+    "tables": bench_tables,
     "online": bench_online,
     "stream": bench_stream,
     "endless": bench_endless,

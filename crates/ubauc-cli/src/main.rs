@@ -17,6 +17,7 @@ mod interrupt;
 mod learn;
 mod lock;
 mod map_report;
+mod met;
 mod names;
 mod output;
 mod predict;
