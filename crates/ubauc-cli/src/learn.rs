@@ -235,10 +235,14 @@ impl Run<'_> {
         let ubauc::Error::Parse { what, .. } = &error else {
             return error.into();
         };
-        let of_numbers = self.state.head.table.is_none() && what.contains("column '");
-        let numbers = match of_numbers {
-            true => "; the first rows were complete numbers: --map-rows N lets values be missing",
-            false => "",
+        let is_known = self.state.head.examples > 0 || self.args.initial_model.is_some();
+        let of_numbers = is_known && self.state.head.table.is_none() && what.contains("column '");
+        let numbers = match (of_numbers, &self.args.initial_model) {
+            (true, Some(_)) => "; the model to start from is of complete numbers",
+            (true, None) => {
+                "; the first rows were complete numbers: --map-rows N lets values be missing"
+            }
+            (false, _) => "",
         };
         let skip = match (&self.store, self.state.head.examples) {
             (Some(_), 1..) => "--resume --on-error skip goes on without it",
