@@ -217,7 +217,7 @@ fn wrong_lines_are_left_out_and_those_before_them_kept() {
             ["40,Bern,2024-01-01,yes,1\n", "\"x\n"],
             &of_table[..],
         ),
-        ("n.csv", numbers, ["1,x,0\n", "1,2,3,1\n"], &[]),
+        ("n.csv", numbers, ["1,2\n", "1,2,0,1\n"], &[]),
         ("s.svm", svmlight, ["1 2:x\n", "nan 1:1\n"], &[]),
     ] {
         let mut wrong: Vec<&str> = text.split_inclusive('\n').collect();

@@ -120,9 +120,8 @@ fn look(
         let header = header::open(text_blocks, path, &options.read)?.0;
         let names = header.names.clone();
         let (text, n) = good_rows(&text, &found, (header, path), options)?;
-        let lacks = options.on_error == OnError::Skip && n < rows;
         match n {
-            _ if lacks && found.records.len() == records => records += rows - n,
+            _ if n < rows && found.records.len() == records => records += rows - n,
             0 => return Ok(None),
             _ => break (text, names),
         }
@@ -239,16 +238,15 @@ fn good_rows(
                 rows += 1;
                 kept.append(&mut block.text);
             }
-            Some(error) if options.on_error == OnError::Stop => {
-                refused = Some(error);
-                break;
+            Some(error) => {
+                refused.get_or_insert(error);
+                kept.extend(std::iter::repeat_n(b'\n', lines));
             }
-            Some(_) => kept.extend(std::iter::repeat_n(b'\n', lines)),
         }
     }
     match (rows, refused) {
-        (0, Some(error)) => Err(error),
-        // The stream itself stops at the line that is wrong, behind these rows.
+        (0, Some(error)) if options.on_error == OnError::Stop => Err(error),
+        // Where a wrong line stops the stream, it does so behind the rows before it; the map is the same.
         _ => Ok((kept, rows)),
     }
 }
