@@ -210,7 +210,7 @@ impl Run<'_> {
             }
             match stream.next(PATIENCE).map_err(|error| self.hint(error))? {
                 Next::Waiting => {}
-                Next::Batch(batch) => self.take(batch, signals)?,
+                Next::Batch(batch) => self.take(*batch, signals)?,
                 Next::End => break,
             }
             self.teller.live(&self.state, &self.clock);

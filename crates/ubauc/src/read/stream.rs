@@ -89,7 +89,7 @@ pub struct LabelledBatch {
 /// What a stream has next.
 pub enum Next {
     /// Examples.
-    Batch(LabelledBatch),
+    Batch(Box<LabelledBatch>),
     /// Nothing yet.
     Waiting,
     /// All has been read.
@@ -189,7 +189,7 @@ impl LabelledStream {
             Ok(Ok((batch, failed))) => {
                 self.failed = failed;
                 // Nothing but blank lines: the next look finds more.
-                Ok(batch.map_or(Next::Waiting, Next::Batch))
+                Ok(batch.map_or(Next::Waiting, |batch| Next::Batch(Box::new(batch))))
             }
             Ok(Err(error)) => {
                 self.ended = true;
