@@ -34,6 +34,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from soft import bench_good, bench_memory, bench_search, bench_soft, bench_start
+from tables import bench_tables
 from threadpoolctl import threadpool_limits
 
 DOCS = ROOT / "docs"
@@ -241,6 +242,7 @@ BENCHMARKS = {
     "glass-scores": bench_glass_scores,
     "glass-rows": bench_glass_rows,
     "glass-numbers": bench_glass_numbers,
+    "tables": bench_tables,
     "online": bench_online,
     "stream": bench_stream,
     "endless": bench_endless,

@@ -52,6 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
         columns: Vec::new(),
         read: options.clone(),
         optional_label: true,
+        classes: None,
         notice_others: true,
         on_error: OnError::Skip,
     };

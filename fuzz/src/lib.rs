@@ -93,6 +93,7 @@ pub fn stored(examples: &Examples, i: usize) -> Vec<(usize, f64)> {
             let columns = indices.iter().map(|&j| j as usize);
             columns.zip(values.iter().copied()).collect()
         }
+        row @ Row::Coded { .. } => row.entries().collect(),
     }
 }
 

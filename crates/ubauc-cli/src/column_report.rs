@@ -138,7 +138,11 @@ fn kind_name(kind: ColumnKind) -> &'static str {
 }
 
 fn share(n: usize, of: usize) -> String {
-    format!("{:.1} %", 100.0 * n as f64 / of as f64)
+    let percent = 100.0 * n as f64 / of as f64;
+    match n > 0 && percent < 0.05 {
+        true => "< 0.1 %".to_string(),
+        false => format!("{percent:.1} %"),
+    }
 }
 
 fn described(report: &ColumnReport) -> String {

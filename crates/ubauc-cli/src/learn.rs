@@ -14,22 +14,22 @@ mod report;
 mod scores;
 mod signals;
 mod state;
-mod table_stream;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use ubauc::algorithm::Spec;
 use ubauc::document::numbers::thousands;
-use ubauc::features::ColumnMap;
 use ubauc::features::FeatureMap;
-use ubauc::model::Model;
 use ubauc::objective::ubauc::ClassWeight;
-use ubauc::read::{LabelledBatch, Next};
+use ubauc::read::{LabelledBatch, LabelledStream, Next, StreamFeatures, StreamOptions};
 
 use crate::args::WrongUsage;
+use crate::column_report::{self, FeaturesReport};
+use crate::met::{About, Met};
 use crate::output::Output;
 use checkpoint::Store;
 use model::{InitialModel, saved_model};
@@ -39,7 +39,6 @@ use scores::Scores;
 use signals::Signals;
 pub(crate) use signals::Stopped;
 use state::State;
-use table_stream::Source;
 
 /// How long a signal may wait for its answer while no input comes.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -91,10 +90,9 @@ pub(crate) fn run(args: &LearnArgs, seed: u64, output: Output) -> Result<()> {
             "note: eta0 is {eta0}, not found by trial: with --predict no answer may wait (--eta0 E)"
         ));
     }
-    let table = initial.as_ref().and_then(InitialModel::table);
+    let stream = stream_options(args, &state, initial.as_ref());
     let mut run = Run {
         args,
-        table,
         spec,
         output,
         state,
@@ -113,10 +111,34 @@ pub(crate) fn run(args: &LearnArgs, seed: u64, output: Output) -> Result<()> {
         },
         initial: initial.filter(|_| resumed_at.unwrap_or(0) == 0),
         skip: resumed_at.filter(|_| !args.saving.no_skip).unwrap_or(0),
-        shown: HashSet::new(),
+        met: Met::new(&args.file, output),
     };
-    let stopped = run.take_all(&signals);
+    let stopped = run.take_all(stream, &signals);
+    let table = run.state.head.table.as_ref();
+    run.met
+        .tell(&table.map_or(Vec::new(), |table| table.given()));
     end(run, stopped, started, resumed_at)
+}
+
+/// How the stream is read: as it was before, as the model knows it, or as its first rows say.
+fn stream_options(
+    args: &LearnArgs,
+    state: &State,
+    initial: Option<&InitialModel>,
+) -> StreamOptions {
+    let of_state = state.head.table.clone();
+    let known = of_state.or_else(|| initial.and_then(InitialModel::table));
+    let features = match known {
+        Some(table) => StreamFeatures::Known {
+            table: Arc::new(table),
+            notice_others: initial.is_some(),
+        },
+        None if state.head.examples > 0 || initial.is_some() => {
+            StreamFeatures::Numbers(args.features())
+        }
+        None => StreamFeatures::Found(args.first_rows()),
+    };
+    args.stream(features, initial.map(|initial| &initial.model))
 }
 
 /// Keeps what was learned, however the run ended.
@@ -129,7 +151,10 @@ fn end(
     if run.state.head.examples == 0
         && let Ok(Some(mut stopped)) = stopped
     {
-        stopped.how_to_resume = "nothing was learned, and nothing is written".to_string();
+        stopped.how_to_resume =
+            "nothing was learned, and nothing is written; the first rows of a table \
+                                 wait until its columns are known (--map-rows)"
+                .to_string();
         return Err(stopped.into());
     }
     // A disk that refused once is not asked again.
@@ -161,8 +186,6 @@ impl std::fmt::Display for NotSaved {
 /// A run under way.
 struct Run<'a> {
     args: &'a LearnArgs,
-    /// The model that learning starts from where it maps the columns of a table.
-    table: Option<(Model, ColumnMap)>,
     spec: Spec,
     output: Output,
     state: State,
@@ -174,21 +197,20 @@ struct Run<'a> {
     initial: Option<InitialModel>,
     /// Examples that the checkpoint knows.
     skip: u64,
-    /// Notices, each once.
-    shown: HashSet<String>,
+    met: Met<'a>,
 }
 
 impl Run<'_> {
     /// To the end of the input, or a signal.
-    fn take_all(&mut self, signals: &Signals) -> Result<Option<Stopped>> {
-        let mut stream = Source::open(self.args, self.table.as_ref());
+    fn take_all(&mut self, options: StreamOptions, signals: &Signals) -> Result<Option<Stopped>> {
+        let mut stream = LabelledStream::open(&self.args.file, options);
         loop {
             if let Some(stopped) = signals.caught() {
                 return Ok(Some(stopped));
             }
             match stream.next(PATIENCE).map_err(|error| self.hint(error))? {
                 Next::Waiting => {}
-                Next::Batch(batch) => self.take(&batch, signals)?,
+                Next::Batch(batch) => self.take(*batch, signals)?,
                 Next::End => break,
             }
             self.teller.live(&self.state, &self.clock);
@@ -208,43 +230,31 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// A text or a gap where numbers are expected may be a table.
-    fn hint(&self, error: anyhow::Error) -> anyhow::Error {
-        match error.downcast_ref() {
-            Some(ubauc::Error::Parse { what, .. })
-                if self.table.is_none() && what.contains("column '") =>
-            {
-                anyhow::anyhow!(
-                    "{error}; a stream without a model is of complete numbers: leave the column out \
-                     (--ignore), or start from a model of `ubauc train`, which knows texts and gaps \
-                     (--initial-model)"
-                )
+    /// What to do about a line that cannot be read.
+    fn hint(&self, error: ubauc::Error) -> anyhow::Error {
+        let ubauc::Error::Parse { what, .. } = &error else {
+            return error.into();
+        };
+        let is_known = self.state.head.examples > 0 || self.args.initial_model.is_some();
+        let of_numbers = is_known && self.state.head.table.is_none() && what.contains("column '");
+        let numbers = match (of_numbers, &self.args.initial_model) {
+            (true, Some(_)) => "; the model to start from is of complete numbers",
+            (true, None) => {
+                "; the first rows were complete numbers: --map-rows N lets values be missing"
             }
-            _ => error,
-        }
+            (false, _) => "",
+        };
+        let skip = match (&self.store, self.state.head.examples) {
+            (Some(_), 1..) => "--resume --on-error skip goes on without it",
+            _ => "--on-error skip leaves such lines out",
+        };
+        anyhow::anyhow!("{error}{numbers}; {skip}")
     }
 
-    fn take(&mut self, batch: &LabelledBatch, signals: &Signals) -> Result<()> {
-        let path = &self.args.file;
-        for notice in batch.notices.iter() {
-            if self.shown.insert(notice.clone()) {
-                self.output
-                    .note(format!("note: {}: {notice}", path.display()));
-            }
-        }
-        if batch.rows.cols() > self.args.max_features()
-            && self.table.is_none()
-            && self.args.features() == FeatureMap::Identity
-        {
-            bail!(
-                "{}: a feature has the index {}, and the most is {}; hash the features \
-                 (--hash-bits B) or raise --max-features",
-                path.display(),
-                batch.rows.cols(),
-                self.args.max_features()
-            );
-        }
-        self.know_names(batch)?;
+    fn take(&mut self, batch: LabelledBatch, signals: &Signals) -> Result<()> {
+        self.met.notices(&batch.notices);
+        self.refuse_wide(&batch)?;
+        self.know_names(&batch)?;
         let n = batch.rows.len();
         let first = n.min(usize::try_from(self.skip).unwrap_or(usize::MAX));
         self.skip -= first as u64;
@@ -254,11 +264,38 @@ impl Run<'_> {
         }
         for i in first..n {
             if signals.caught().is_some() {
-                break;
+                return self.scores.as_mut().map_or(Ok(()), Scores::flush);
             }
-            self.take_one(batch, i)?;
+            self.take_one(&batch, i)?;
         }
+        self.met.add(About {
+            notices: batch.notices,
+            unreadable: batch.unreadable,
+            n_skipped: batch.n_skipped,
+            skipped: batch.skipped,
+        });
         self.scores.as_mut().map_or(Ok(()), Scores::flush)
+    }
+
+    fn refuse_wide(&self, batch: &LabelledBatch) -> Result<()> {
+        let (width, most) = (batch.rows.cols(), self.args.max_features());
+        let is_bounded = batch.table.is_none() && self.args.features() != FeatureMap::Identity;
+        if width <= most || is_bounded {
+            return Ok(());
+        }
+        let path = self.args.file.display();
+        match &batch.table {
+            Some(_) => bail!(
+                "{path}: the columns make {} features, and the most is {}; hash into fewer \
+                 (--hash-bits B) or raise --max-features",
+                thousands(width as u64),
+                thousands(most as u64)
+            ),
+            None => bail!(
+                "{path}: a feature has the index {width}, and the most is {most}; hash the features \
+                 (--hash-bits B) or raise --max-features"
+            ),
+        }
     }
 
     fn take_one(&mut self, batch: &LabelledBatch, i: usize) -> Result<()> {
@@ -289,14 +326,19 @@ impl Run<'_> {
         let path = self.args.file.display();
         if self.state.head.examples == 0 {
             self.state.head.names = batch.names.to_vec();
-            match &self.table {
-                Some((_, map)) => self.state.announce(&self.spec, map.width())?,
+            self.state.head.table = batch.table.as_deref().cloned();
+            match &batch.table {
+                Some(table) => {
+                    self.state.announce(&self.spec, table.map.width())?;
+                    let (found, map) = (&table.columns, Some(&table.map));
+                    column_report::tell_notes(found, map, &self.args.file, self.output);
+                }
                 None if self.args.features() == FeatureMap::Identity => {
                     self.state.announce(&self.spec, batch.names.len())?;
                 }
                 None => {}
             }
-        } else if *self.state.head.names != *batch.names {
+        } else if batch.table.is_none() && *self.state.head.names != *batch.names {
             bail!("{path}: the columns are not those of the run that is resumed");
         }
         match self.initial.take() {
@@ -325,7 +367,7 @@ impl Run<'_> {
         match &self.args.model {
             Some(path) => {
                 let state = self.state.finished()?;
-                Ok(saved_model(self.args, self.table.as_ref(), &state)?.save(path)?)
+                Ok(saved_model(self.args, &state)?.save(path)?)
             }
             None => Ok(()),
         }
@@ -340,17 +382,24 @@ impl Run<'_> {
     ) -> Result<()> {
         let mut state = self.state.finished()?;
         if let Some(path) = &self.args.model {
-            saved_model(self.args, self.table.as_ref(), &state)?.save(path)?;
+            saved_model(self.args, &state)?.save(path)?;
         }
         self.teller.line(&mut state, &self.clock)?;
         warn(&state, self.output);
+        let found = state.head.table.as_ref().filter(|t| !t.columns.is_empty());
         let report = Report {
+            skipped: self.met.n_skipped,
+            features: found.map(|t| FeaturesReport::new(&t.columns, Some(&t.map))),
+            map_rows: found.map(|t| t.map.rows),
             algorithm: self.args.problem.algorithm().name(),
             n: state.head.examples,
             n_pos: state.head.n_pos,
             n_neg: state.head.n_neg,
             unlabelled: state.head.unlabelled,
-            d: state.learner.cols(),
+            d: match &state.head.table {
+                Some(table) => table.map.width(),
+                None => state.learner.cols(),
+            },
             classes: self.args.class_names(state.head.negative.as_deref()),
             beta: self.spec.beta(),
             gamma: self.spec.gamma(),

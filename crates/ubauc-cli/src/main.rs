@@ -20,6 +20,7 @@ mod interval_args;
 mod learn;
 mod lock;
 mod map_report;
+mod met;
 mod names;
 mod output;
 mod predict;

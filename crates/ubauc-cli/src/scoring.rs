@@ -39,12 +39,22 @@ pub(crate) struct ColumnArgs {
     on_error: Option<OnErrorName>,
 }
 
+/// What is done about a line that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OnErrorName {
-    /// An error, behind the scores of the lines before it
+pub(crate) enum OnErrorName {
+    /// An error, behind what was made of the lines before it
     Stop,
     /// The line is left out; a note counts such lines and names the first
     Skip,
+}
+
+impl From<OnErrorName> for OnError {
+    fn from(name: OnErrorName) -> OnError {
+        match name {
+            OnErrorName::Skip => OnError::Skip,
+            OnErrorName::Stop => OnError::Stop,
+        }
+    }
 }
 
 impl ColumnArgs {
@@ -98,10 +108,7 @@ impl ColumnArgs {
 
     /// What is done about a line that cannot be read.
     pub(crate) fn on_error(&self) -> OnError {
-        match self.on_error {
-            Some(OnErrorName::Skip) => OnError::Skip,
-            Some(OnErrorName::Stop) | None => OnError::Stop,
-        }
+        self.on_error.map_or(OnError::Stop, Into::into)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde_json::{Value, json};
 use ubauc::read::table::{ColumnChoice, TableOptions};
 
 use crate::column_list::{ColumnList, all_names};
@@ -47,6 +48,20 @@ impl TableArgs {
         let missing = self.missing.as_ref();
         typed.extend(missing.map(|list| ("--missing", Some(list.to_string()))));
         typed
+    }
+
+    /// The same by the names of the options, for a checkpoint to agree with.
+    pub(crate) fn settings(&self) -> Vec<(String, Value)> {
+        let missing = self.missing.as_ref().map(|list| list.names().to_vec());
+        vec![
+            ("numeric".to_string(), json!(all_names(&self.numeric))),
+            (
+                "categorical".to_string(),
+                json!(all_names(&self.categorical)),
+            ),
+            ("ignore".to_string(), json!(self.ignore())),
+            ("missing".to_string(), json!(missing)),
+        ]
     }
 
     /// Columns to leave out.

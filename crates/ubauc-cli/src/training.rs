@@ -224,7 +224,9 @@ impl TrainingArgs {
         let binary = self.classes.binary(&labels, path, output)?;
         let sides = ClassSides::new(&labels, &binary, &self.classes.choice());
         let reading = Reading::of(options, &columns);
-        let is_plain = table.is_complete_numbers();
+        // The readers of complete numbers know no decimal comma.
+        let commas = columns.iter().any(|report| report.decimal_comma);
+        let is_plain = table.is_complete_numbers() && !commas;
         let mut kept = None;
         let (data, mapped) = if is_plain {
             let names: Vec<String> = columns.iter().map(|report| report.name.clone()).collect();

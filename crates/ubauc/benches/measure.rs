@@ -3,6 +3,7 @@
 //!
 //!     measure auc SCORES LABELS REPEATS    raw little-endian f64 and one byte a label
 //!     measure read FILE REPEATS            svmlight → CSR
+//!     measure table FILE LABEL REPEATS     a CSV file → its columns → their linear map → coded rows
 //!     measure memchr FILE REPEATS          read the bytes, count the line ends: the floor
 //!     measure plain FILE OUT               the file without its compression
 //!     measure fit FILE CLASSES BETA GAMMA TOLERANCE REPEATS
@@ -31,9 +32,10 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Class};
 use ubauc::data::rows::{Dense, Row, Rows};
+use ubauc::features::ColumnMap;
 use ubauc::glass_box::{MapKind, PairChoice, TrainingTable};
 use ubauc::model_file::SavedModel;
-use ubauc::read::table::read_table;
+use ubauc::read::table::{TableOptions, read_table};
 use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit, path};
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::solver::ol_ubauc::passes::Run;
@@ -73,6 +75,19 @@ fn main() {
             });
             let rows = (examples.rows.len() + examples.rows.stored()) as f64;
             (times, input, rows)
+        }
+        ["table", file, label, repeats] => {
+            let input = std::fs::metadata(file).unwrap().len() as usize;
+            let options = TableOptions {
+                label: Some((*label).to_string()),
+                ..TableOptions::default()
+            };
+            let (times, rows) = timed(repeats, || {
+                let found = read_table(Path::new(file), &options).unwrap();
+                let map = ColumnMap::learn(&found.table, None).unwrap();
+                map.apply(&found.table).unwrap()
+            });
+            (times, input, (rows.len() + rows.stored()) as f64)
         }
         ["memchr", file, repeats] => {
             let input = std::fs::metadata(file).unwrap().len() as usize;
@@ -223,6 +238,7 @@ fn main() {
                 labels: &labels,
                 weights: None,
                 groups: None,
+                monotone: None,
             };
             let params = BaUbaucParams {
                 beta: 0.0,

@@ -6,9 +6,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use ubauc::algorithm::Learner;
 use ubauc::checksum::xxh3;
-use ubauc::features::{ColumnMap, FeatureMap};
+use ubauc::features::FeatureMap;
 use ubauc::model::Model;
 use ubauc::model_file::{Certificate, SavedModel};
+use ubauc::read::StreamTable;
 
 use super::LearnArgs;
 use super::state::State;
@@ -17,12 +18,9 @@ use crate::output::Output;
 use crate::scoring;
 
 /// Nothing in it depends on time, threads or how often the run was resumed.
-pub(super) fn saved_model(
-    args: &LearnArgs,
-    table: Option<&(Model, ColumnMap)>,
-    state: &State,
-) -> Result<SavedModel> {
+pub(super) fn saved_model(args: &LearnArgs, state: &State) -> Result<SavedModel> {
     let head = &state.head;
+    let table = head.table.as_ref();
     let mut parameters = head.settings.clone();
     if let Some(eta0) = state.learner.eta0() {
         parameters.insert("eta0".to_string(), json!(eta0));
@@ -47,13 +45,18 @@ pub(super) fn saved_model(
         n_neg: head.n_neg,
         ..Certificate::default()
     };
+    let mut weights = state.learner.weights()?;
+    if let Some(table) = table {
+        // Features that no row has had yet.
+        weights.resize(table.map.width(), 0.0);
+    }
     let model = Model {
         features: match table {
-            Some((_, map)) => FeatureMap::Columns(map.clone()),
+            Some(table) => FeatureMap::Columns(table.map.clone()),
             None => args.features(),
         },
-        reading: args.reading(table.map(|(model, _)| model), !head.names.is_empty()),
-        weights: state.learner.weights()?,
+        reading: args.reading(table.map(|t| &t.reading), !head.names.is_empty()),
+        weights,
         intercept: state.learner.intercept(),
         threshold: lambda,
         classes: args.class_names(head.negative.as_deref()),
@@ -70,7 +73,7 @@ pub(super) fn saved_model(
 
 /// A model to start from.
 pub(super) struct InitialModel {
-    model: Model,
+    pub(super) model: Model,
     pub(super) checksum: String,
     /// As it was typed.
     option: String,
@@ -93,10 +96,14 @@ impl InitialModel {
         })
     }
 
-    /// The model with its map, where it is of a table.
-    pub(super) fn table(&self) -> Option<(Model, ColumnMap)> {
+    /// Its map, where it is of a table.
+    pub(super) fn table(&self) -> Option<StreamTable> {
         match &self.model.features {
-            FeatureMap::Columns(map) => Some((self.model.clone(), map.clone())),
+            FeatureMap::Columns(map) => Some(StreamTable {
+                map: map.clone(),
+                reading: self.model.reading.clone(),
+                columns: Vec::new(),
+            }),
             FeatureMap::Identity | FeatureMap::Hash { .. } => None,
         }
     }

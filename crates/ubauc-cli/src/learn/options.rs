@@ -12,21 +12,25 @@ use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::features::FeatureMap;
 use ubauc::model::{Model, Reading};
 use ubauc::read::table::TableOptions;
-use ubauc::read::{StreamClasses, StreamOptions};
+use ubauc::read::{FirstRows, StreamClasses, StreamFeatures, StreamOptions};
 
 use super::problem::ProblemArgs;
 use crate::args::WrongUsage;
-use crate::column_list::{ColumnList, all_names};
-use crate::input::{FormatArgs, Wanted};
+use crate::input::{FormatArgs, at_least_one};
 use crate::output::Output;
-use crate::scoring;
+use crate::scoring::{self, OnErrorName};
+use crate::table_args::TableArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ubauc learn events.svm --model model.json\n  \
     ubauc learn events.svm --algorithm oam-gra --C 0.001 --model model.json\n  \
+    ubauc learn customers.csv --label churn --positive yes --model model.json\n  \
     tail -f events.svm | ubauc learn --predict --checkpoint ck --model model.json > scores.csv\n  \
     cat events.svm | ubauc learn --checkpoint ck --resume --model model.json\n\n\
+    A table may have texts, dates and gaps: what its columns hold is found out from its first rows, which are\n\
+    then learned as the others, each scored before its label is known. A level that is not among them counts\n\
+    as rare (--hash-bits gives every level a place); a text among numbers counts as missing.\n\n\
     Labels: 1 is positive, 0 and -1 are negative; any other needs --positive VALUE. An svmlight label ?\n\
     or an empty CSV label is no label: the example is scored and not learned.\n\n\
     Ctrl-C and SIGTERM finish the example at hand, write the checkpoint and the model, and report; the\n\
@@ -41,9 +45,15 @@ pub(crate) struct LearnArgs {
     pub(super) file: PathBuf,
     #[command(flatten)]
     pub(super) problem: ProblemArgs,
-    /// Hash the features into 2^B columns, B from 1 to 28; those that collide are added
+    /// Hash the features into 2^B columns, B from 1 to 28; those that collide are added. Of a table with texts or gaps the
+    /// levels of each category, seen before or not, are hashed into 2^B features
     #[arg(long, value_name = "B")]
     pub(super) hash_bits: Option<u32>,
+    /// CSV: find out from the first N rows what the columns hold, and map them as `ubauc train` does; these rows wait until
+    /// then [default: 10,000, and complete numbers are taken as they are; with --predict only if the first row has a text
+    /// or a gap]
+    #[arg(long, value_name = "N", value_parser = at_least_one(), conflicts_with = "initial_model")]
+    map_rows: Option<usize>,
     /// ol-ubauc: start from this model, of `ubauc train` or `ubauc learn`
     #[arg(long, value_name = "MODEL")]
     pub(super) initial_model: Option<PathBuf>,
@@ -62,18 +72,23 @@ pub(crate) struct LearnArgs {
     /// ol-ubauc: column of sample weights (CSV)
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
-    /// Columns to leave out (CSV), separated by commas
-    #[arg(long, value_name = "COLUMN,…", value_parser = ColumnList::parse)]
-    ignore: Vec<ColumnList>,
+    /// What is done about a line that cannot be read
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "stop")]
+    on_error: OnErrorName,
     #[command(flatten)]
     pub(super) saving: SavingArgs,
     #[command(flatten)]
     pub(super) progress: ProgressArgs,
     #[command(flatten)]
+    columns: TableArgs,
+    #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
     classes: StreamClassArgs,
 }
+
+/// Rows that the columns of a table are found out from.
+const MAP_ROWS: usize = 10_000;
 
 /// More features are refused unless the options say otherwise.
 const MAX_FEATURES: usize = 1 << 26;
@@ -144,36 +159,46 @@ impl LearnArgs {
         self.format.max_features().unwrap_or(MAX_FEATURES)
     }
 
-    pub(super) fn stream(&self) -> StreamOptions {
-        let wanted = Wanted {
-            ignore: all_names(&self.ignore),
-            any_index: true,
-            ..Wanted::default()
+    /// How the stream is read; a model to start from may know the labels.
+    pub(super) fn stream(
+        &self,
+        features: StreamFeatures,
+        initial: Option<&Model>,
+    ) -> StreamOptions {
+        let label = match initial {
+            Some(model) => self.format.label_of(model),
+            None => self.format.label(),
         };
+        let read = self.columns.apply(self.format.table_options());
         StreamOptions {
-            read: self.format.options(wanted),
+            read: TableOptions {
+                label: Some(label),
+                ..read
+            },
             classes: StreamClasses {
                 positive: self.classes.positive.clone(),
                 negative: self.classes.negative.clone(),
                 optional: self.predict,
             },
             weight: self.weight.clone(),
-            features: self.features(),
+            features,
+            on_error: self.on_error.into(),
         }
     }
 
-    /// How a table is read that a model knows.
-    pub(super) fn table_options(&self, model: &Model) -> TableOptions<'static> {
-        TableOptions {
-            label: Some(self.format.label_of(model)),
-            ignore: all_names(&self.ignore),
-            ..self.format.table_options()
+    /// How the columns are found out where nothing is known of them.
+    pub(super) fn first_rows(&self) -> FirstRows {
+        FirstRows {
+            rows: self.map_rows.unwrap_or(MAP_ROWS),
+            always: self.map_rows.is_some(),
+            at_once: self.predict && self.map_rows.is_none(),
+            hash_bits: self.hash_bits,
         }
     }
 
     /// How the table was written, for the next model; nothing is known of svmlight.
-    pub(super) fn reading(&self, initial: Option<&Model>, is_table: bool) -> Reading {
-        let mut reading = initial.map_or_else(Reading::default, |model| model.reading.clone());
+    pub(super) fn reading(&self, known: Option<&Reading>, is_table: bool) -> Reading {
+        let mut reading = known.cloned().unwrap_or_default();
         if is_table {
             let known = self.format.typed_label().or(reading.label);
             reading.label = known.or_else(|| Some(self.format.label()));
@@ -213,13 +238,14 @@ impl LearnArgs {
             ("initial-model", json!(initial_model)),
             ("by-position", json!(self.by_position.then_some(true))),
             ("weight", json!(self.weight)),
-            ("ignore", json!(all_names(&self.ignore))),
             ("positive", json!(self.classes.positive)),
             ("negative", json!(self.classes.negative)),
             ("label", json!(self.format.label())),
             ("zero-based", json!(self.format.zero_based)),
+            ("map-rows", json!(self.map_rows)),
         ];
         settings.extend(of_input.map(|(name, value)| (name.to_string(), value)));
+        settings.extend(self.columns.settings());
         settings
     }
 

@@ -15,6 +15,7 @@ use ubauc::document::{Document, Facts};
 use ubauc::metrics::BucketEstimate;
 
 use super::state::State;
+use crate::column_report::FeaturesReport;
 use crate::output::{self, Output};
 use crate::progress::{Progress, STEPS};
 
@@ -149,7 +150,14 @@ pub(super) struct Report {
     pub(super) n_pos: u64,
     pub(super) n_neg: u64,
     pub(super) unlabelled: u64,
+    /// Lines of this input that were left out.
+    pub(super) skipped: usize,
     pub(super) d: usize,
+    /// What was made of the columns, and the first rows that it was found out from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) features: Option<FeaturesReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) map_rows: Option<u64>,
     pub(super) classes: [String; 2],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) beta: Option<f64>,
@@ -193,6 +201,20 @@ impl output::Report for Report {
         if self.unlabelled > 0 {
             facts.add("unlabelled", thousands(self.unlabelled));
         }
+        if self.skipped > 0 {
+            facts.add(
+                "skipped",
+                format!("{} lines", thousands(self.skipped as u64)),
+            );
+        }
+        if let Some(rows) = self.map_rows {
+            let rows = thousands(rows);
+            let what = "from their values, without their labels";
+            facts.add(
+                "columns",
+                format!("mapped as the first {rows} rows have them, {what}"),
+            );
+        }
         let ours = [
             ("beta", self.beta),
             ("gamma", self.gamma),
@@ -232,6 +254,10 @@ impl output::Report for Report {
             "seconds",
             format!("{seconds:.2} ({speed} examples a second)"),
         );
-        facts.into()
+        let mut document = Document::default();
+        if let Some(features) = &self.features {
+            document = document.with(features.table());
+        }
+        document.with(facts)
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use ubauc::algorithm::{Learner, Spec};
 use ubauc::data::rows::Row;
 use ubauc::metrics::{BucketAuc, BucketEstimate};
+use ubauc::read::StreamTable;
 
 /// Labelled examples that η₀ is found on.
 const TRIAL: usize = 1_000;
@@ -34,6 +35,9 @@ pub(super) struct Head {
     pub(super) negative: Option<String>,
     /// Names of the features, if they have any.
     pub(super) names: Vec<String>,
+    /// What the columns of a table are mapped by.
+    #[serde(with = "json_text")]
+    pub(super) table: Option<StreamTable>,
     /// Bytes of the file of scores.
     pub(super) scores: u64,
     /// η₀ is not found yet; examples wait for it.
@@ -43,25 +47,23 @@ pub(super) struct Head {
     window: BucketAuc,
 }
 
-/// Settings as JSON text: a `Value` can only be read from a format that describes itself.
+/// As JSON text: values and maps can only be read from a format that describes itself.
 mod json_text {
-    use serde::de::Error as _;
+    use serde::de::{DeserializeOwned, Error as _};
     use serde::ser::Error as _;
-    use serde::{Deserializer, Serializer};
-
-    use super::{BTreeMap, Deserialize, Value};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(
-        settings: &BTreeMap<String, Value>,
+        value: &impl Serialize,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let text = serde_json::to_string(settings).map_err(S::Error::custom)?;
+        let text = serde_json::to_string(value).map_err(S::Error::custom)?;
         serializer.serialize_str(&text)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(super) fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<BTreeMap<String, Value>, D::Error> {
+    ) -> Result<T, D::Error> {
         let text = String::deserialize(deserializer)?;
         serde_json::from_str(&text).map_err(D::Error::custom)
     }
@@ -139,6 +141,7 @@ impl State {
                 unlabelled: 0,
                 negative: None,
                 names: Vec::new(),
+                table: None,
                 scores: 0,
                 finding_eta0: matches!(spec, Spec::OlUbauc(spec) if spec.finds_eta0),
                 waiting: Vec::new(),

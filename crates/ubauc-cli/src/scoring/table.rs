@@ -10,10 +10,11 @@ use ubauc::document::numbers::thousands;
 use ubauc::features::ColumnMap;
 use ubauc::model::Model;
 use ubauc::read::table::{
-    GivenColumn, GivenKind, OnError, Skipped, TableBatch, TableBatches, TableOptions, table_batches,
+    GivenColumn, GivenKind, OnError, TableBatch, TableBatches, TableOptions, table_batches,
 };
 
 use crate::input::FormatArgs;
+use crate::met::{About, Met};
 use crate::output::Output;
 
 /// A file to be read by the columns of a model.
@@ -57,14 +58,7 @@ impl TableFile<'_> {
                 });
             }
         }
-        let mut met = Met {
-            path: self.path,
-            output,
-            told: Vec::new(),
-            unreadable: vec![0; columns.len()],
-            n_skipped: 0,
-            skipped: Vec::new(),
-        };
+        let mut met = Met::new(self.path, output);
         let kinds = columns.clone();
         let done = self.format.watched(self.path, output, |advance| {
             let options = TableBatches {
@@ -78,11 +72,13 @@ impl TableFile<'_> {
                     progress: Some(advance),
                     ..self.format.table_options()
                 },
+                classes: None,
                 notice_others: true,
                 on_error: self.on_error,
             };
             let each = |batch: TableBatch| (About::of(&batch), each(batch));
             table_batches(self.path, &options, each, |(about, made)| {
+                met.notices(&about.notices);
                 met.add(about);
                 take(made)
             })
@@ -175,98 +171,5 @@ impl LabelTexts {
             let n = thousands(self.texts.len() as u64);
             format!("{n} different labels; expected a few classes")
         })
-    }
-}
-
-/// What a batch says besides its rows.
-struct About {
-    notices: std::sync::Arc<[String]>,
-    unreadable: Vec<usize>,
-    n_skipped: usize,
-    skipped: Vec<Skipped>,
-}
-
-impl About {
-    fn of(batch: &TableBatch) -> About {
-        About {
-            notices: batch.notices.clone(),
-            unreadable: batch.unreadable.clone(),
-            n_skipped: batch.n_skipped,
-            skipped: batch.skipped.clone(),
-        }
-    }
-}
-
-/// Skipped lines that are described.
-const DESCRIBED: usize = 5;
-
-/// What was met in a file.
-struct Met<'a> {
-    path: &'a Path,
-    output: Output,
-    told: Vec<String>,
-    unreadable: Vec<usize>,
-    n_skipped: usize,
-    skipped: Vec<Skipped>,
-}
-
-impl Met<'_> {
-    fn add(&mut self, about: About) {
-        for notice in about.notices.iter() {
-            if !self.told.contains(notice) {
-                self.note(notice);
-                self.told.push(notice.clone());
-            }
-        }
-        for (all, n) in self.unreadable.iter_mut().zip(about.unreadable) {
-            *all += n;
-        }
-        self.n_skipped += about.n_skipped;
-        let room = DESCRIBED.saturating_sub(self.skipped.len());
-        self.skipped.extend(about.skipped.into_iter().take(room));
-    }
-
-    fn note(&self, text: &str) {
-        let path = self.path.display();
-        self.output.note(format!("note: {path}: {text}"));
-    }
-
-    fn tell(&self, columns: &[GivenColumn]) {
-        for (column, &n) in columns
-            .iter()
-            .zip(&self.unreadable)
-            .filter(|(_, n)| **n > 0)
-        {
-            let what = match column.kind {
-                GivenKind::Time { .. } => "date",
-                GivenKind::Number { .. } | GivenKind::Category => "number",
-            };
-            let [values, count] = match n {
-                1 => ["value is", "counts"],
-                _ => ["values are", "count"],
-            };
-            self.note(&format!(
-                "column '{}': {} {values} no {what} and {count} as missing",
-                column.name,
-                thousands(n as u64)
-            ));
-        }
-        if self.n_skipped == 0 {
-            return;
-        }
-        let described = self
-            .skipped
-            .iter()
-            .map(|s| format!("line {}: {}", s.line, s.what));
-        let mut described: Vec<String> = described.collect();
-        if self.n_skipped > described.len() {
-            described.push("…".to_string());
-        }
-        let lines = if self.n_skipped == 1 { "line" } else { "lines" };
-        self.note(&format!(
-            "{} {lines} skipped: {}",
-            thousands(self.n_skipped as u64),
-            described.join("; ")
-        ));
     }
 }

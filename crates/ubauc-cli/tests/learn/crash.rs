@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::rivals::STREAMS;
 use super::{learned, names, same_file};
-use crate::process::json;
+use crate::process::{directory_with, json, success, ubauc};
+use crate::tables::customers;
 
 const WORDS: [&str; 8] = [
     "--checkpoint",
@@ -82,8 +83,32 @@ fn kills_change_no_byte_of_the_soft_loss() {
     killed_in_pairs(&[&balanced, &logistic], 10);
 }
 
-/// So many runs of each stream, killed twice, at random, that then go on to the end.
+#[test]
+fn kills_change_no_byte_of_a_table() {
+    let table: Vec<&str> = "--label churn --positive left --map-rows 900"
+        .split(' ')
+        .collect();
+    let hashed = [&table[..], &["--hash-bits", "5"]].concat();
+    let make = |stream: &[&str]| {
+        let text = customers(ROWS);
+        let directory = directory_with(&[("x.csv", &text)]);
+        let words = [&["learn", "x.csv", "--model", "whole.json"], stream].concat();
+        success(&ubauc(directory.path(), &words));
+        (directory, text)
+    };
+    killed_in_pairs_of(&[&table, &hashed], 6, make);
+}
+
 fn killed_in_pairs(streams: &[&[&str]], runs: u32) {
+    killed_in_pairs_of(streams, runs, |stream| learned(ROWS, stream));
+}
+
+/// So many runs of each stream, killed twice, at random, that then go on to the end.
+fn killed_in_pairs_of(
+    streams: &[&[&str]],
+    runs: u32,
+    make: impl Fn(&[&str]) -> (tempfile::TempDir, String),
+) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let mut state = u64::from(now.subsec_nanos());
     println!("seed {state}");
@@ -95,7 +120,7 @@ fn killed_in_pairs(streams: &[&[&str]], runs: u32) {
     };
     let (mut in_time, mut resumed) = (0, 0);
     for stream in streams {
-        let (directory, text) = learned(ROWS, stream);
+        let (directory, text) = make(stream);
         let dir = directory.path();
         json(&run(dir, &text, stream, None));
         same_file(dir, "m.json", "whole.json");

@@ -49,7 +49,7 @@ fn wrong_lines_are_told_by_their_numbers() {
         ("1 1:1\n0 1:x\n", "<stdin>:2:5"),
         ("1 1:1\nspam 1:1\n", "<stdin>:2:1"),
         ("label,a\n1,1\n2,1\n", "<stdin>:3:1"),
-        ("label,a\n1,1\n0,\n", "<stdin>:3:2"),
+        ("label,a\n1,1\n0\n", "<stdin>:3:2"),
     ] {
         let printed = learn(dir, text, &[]);
         assert!(failure(&printed).contains(place), "{}", stderr(&printed));

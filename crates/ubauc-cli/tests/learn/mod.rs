@@ -9,6 +9,7 @@ mod saving;
 #[cfg(unix)]
 mod signals;
 mod stream;
+mod tables;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -31,6 +31,7 @@ fn json_has_the_fixed_keys() {
         "resumed_at",
         "rows_per_second",
         "seconds",
+        "skipped",
         "softness",
         "steps",
         "stop",

@@ -1,7 +1,7 @@
 //! Models of tables on other files.
 
 use super::{customers, predicted, reordered, trained};
-use crate::process::{failure, json, stderr, success, ubauc, wrong_usage};
+use crate::process::{directory_with, failure, json, stderr, success, ubauc, wrong_usage};
 
 #[test]
 fn scores_are_the_same_bits_in_any_order_of_columns_and_in_any_pieces() {
@@ -217,4 +217,43 @@ fn models_of_tables_and_of_numbers_are_compared() {
         "--json",
     ];
     assert!(json(&ubauc(dir, &words))["weight_pos"].as_f64().unwrap() > 0.0);
+}
+
+/// A model of numbers with thousands apart, or with decimal commas, scores the file that it was learned from.
+#[test]
+fn numbers_are_scored_as_they_were_learned() {
+    let row = |i: u32| f64::from(i * 37 % 9_000) + 1_000.5;
+    let label = |i: u32| u32::from(i % 7 > 2);
+    let plain: String = (0..80)
+        .map(|i| format!("{};{}\n", row(i), label(i)))
+        .collect();
+    let comma = plain.replace('.', ",");
+    let apart: String = (0..80)
+        .map(|i| {
+            let text = row(i).to_string();
+            let (thousands, rest) = text.split_at(text.find('.').unwrap() - 3);
+            format!("\"{thousands},{rest}\",{}\n", label(i))
+        })
+        .collect();
+    let texts = [
+        ("plain.csv", format!("x;label\n{plain}")),
+        ("comma.csv", format!("x;label\n{comma}")),
+        ("apart.csv", format!("x,label\n{apart}")),
+    ];
+    let files = texts.each_ref().map(|(name, text)| (*name, text.as_str()));
+    let directory = directory_with(&files);
+    let dir = directory.path();
+    let [plain, comma, apart] = files.map(|(name, _)| {
+        let train = [
+            "train", name, "--beta", "0.5", "--gamma", "0.01", "--model", "m.json",
+        ];
+        success(&ubauc(dir, &train));
+        let judged = json(&ubauc(
+            dir,
+            &["evaluate", "--model", "m.json", name, "--json"],
+        ));
+        assert_eq!(predicted(dir, &[name]).lines().count(), 81);
+        judged["auc"].as_f64().unwrap()
+    });
+    assert_eq!((comma, apart), (plain, plain));
 }

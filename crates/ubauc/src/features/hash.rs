@@ -6,6 +6,7 @@
 //! the order of the row. Cost O(nnz log nnz) a row.
 
 use super::Buffer;
+use crate::checksum::xxh3;
 use crate::data::hash::mix;
 use crate::data::rows::Row;
 use crate::{Error, Result};
@@ -29,6 +30,12 @@ pub(super) fn check(bits: u32) -> Result<()> {
 #[inline]
 fn column(feature: usize, bits: u32) -> u32 {
     (mix(feature as u64) >> (u64::BITS - bits)) as u32
+}
+
+/// The cell of a level of a category among 2^bits: the leading bits of XXH3 of `column=level`.
+pub(super) fn level(column: &str, level: &str, bits: u32) -> u32 {
+    let text = format!("{column}={level}");
+    (xxh3(text.as_bytes()) >> (u64::BITS - bits)) as u32
 }
 
 /// A row with its features hashed, in the buffer. Zeros are left out, so dense and sparse rows give the same. `bits` as

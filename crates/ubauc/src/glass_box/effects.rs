@@ -366,7 +366,9 @@ fn part_name(map: &ColumnMap, column: usize, cells: &Cells) -> String {
     let name = &map.columns[column].name;
     match cells {
         Cells::Part { part } => format!("{name} {}", part.name()),
-        Cells::Missing | Cells::Levels { .. } | Cells::Bins { .. } => name.clone(),
+        Cells::Missing | Cells::Levels { .. } | Cells::Hashed { .. } | Cells::Bins { .. } => {
+            name.clone()
+        }
     }
 }
 

@@ -3,18 +3,16 @@
 //! Labels are not read: a table may have no column of labels, and an svmlight line begins with any
 //! number. From a pipe a batch is the lines that have come, so that the caller never waits for a full block.
 
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::blocks::Blocks;
 use super::csv::{self, Want};
-use super::decompress::Compression;
 use super::{
-    Format, ReadOptions, format_of, parquet_stream, read_head, read_parquet, refuse_no_text,
-    svmlight, text_blocks, whole,
+    Format, Input, ReadOptions, format_of, parquet_stream, read_parquet, refuse_no_text, svmlight,
+    text_blocks, whole,
 };
 use crate::Error;
 use crate::data::rows::Rows;
@@ -38,35 +36,21 @@ pub fn batches<T: Send, E: From<Error>>(
     each: impl Fn(Batch) -> T + Sync,
     mut take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    if path == Path::new("-") {
-        return batches_from(io::stdin(), Path::new("<stdin>"), options, each, take);
+    let (input, name) = Input::open(path)?;
+    if let Input::Plain { head, .. } = &input {
+        refuse_no_text(head, None, path)?;
     }
-    let io_error = |source| Error::Io {
-        path: path.to_path_buf(),
-        source,
-    };
-    let mut file = File::open(path).map_err(io_error)?;
-    let metadata = file.metadata().map_err(io_error)?;
-    if metadata.is_dir() {
-        return Err(whole(path, "is a directory, not a file").into());
-    }
-    if metadata.is_file() {
-        let head = read_head(&mut file).map_err(io_error)?;
-        file.rewind().map_err(io_error)?;
-        let is_plain = Compression::of(&head).is_none();
-        if is_plain {
-            refuse_no_text(&head, None, path)?;
-        }
-        if is_plain && format_of(path, &head, options) == Format::Parquet {
+    match input.parquet(path, options) {
+        Ok(file) => {
             let examples = read_parquet(file, Want::NoLabels, path, options)?;
-            return take(each(Batch {
+            take(each(Batch {
                 rows: examples.rows,
                 is_table: true,
                 notices: examples.notices.into(),
-            }));
+            }))
         }
+        Err(input) => batches_from(input.reader(), &name, options, each, take),
     }
-    batches_from(file, path, options, each, take)
 }
 
 /// The same from whatever bytes come; `name` stands in errors where a file name would.

@@ -87,6 +87,16 @@ impl<R: Read> Blocks<R> {
         Ok(&self.pending)
     }
 
+    /// Reads on until there is enough text, or all; what is read stays where it is. `enough` is also told whether that is
+    /// all.
+    pub(super) fn ahead(&mut self, mut enough: impl FnMut(&[u8], bool) -> bool) -> Result<&[u8]> {
+        self.peek()?;
+        while !enough(&self.pending, self.at_end) && !self.at_end {
+            self.read_some(self.pending.len() + BLOCK)?;
+        }
+        Ok(&self.pending)
+    }
+
     /// The same, refused where it is no text at all.
     pub(super) fn checked_head(&mut self) -> Result<&[u8]> {
         let (compression, path) = (self.compression, self.path.clone());
@@ -106,7 +116,7 @@ impl<R: Read> Blocks<R> {
                 return self.hand_out(rest);
             }
             if self.at_end {
-                if self.pending.len() > self.max_line {
+                if self.is_too_long() {
                     return Err(too_long(self.next_line, self.max_line).at(&self.path));
                 }
                 return if self.pending.is_empty() {
@@ -116,7 +126,7 @@ impl<R: Read> Blocks<R> {
                 };
             }
             searched = self.pending.len();
-            if searched > self.max_line {
+            if self.is_too_long() {
                 return Err(too_long(self.next_line, self.max_line).at(&self.path));
             }
             self.fill(searched + BLOCK)?;
@@ -165,6 +175,12 @@ impl<R: Read> Blocks<R> {
             rest = after;
         }
         pieces
+    }
+
+    /// Is the line that is pending too long, its end aside?
+    fn is_too_long(&self) -> bool {
+        let line = &self.pending;
+        line.strip_suffix(b"\r").unwrap_or(line).len() > self.max_line
     }
 
     fn hand_out(&mut self, rest: Vec<u8>) -> Result<Option<Block>> {

@@ -15,8 +15,7 @@ use csv::ByteRecord;
 use rayon::prelude::*;
 
 use super::blocks::{Block, Blocks, count};
-use super::classes::StreamClasses;
-use super::{ReadOptions, Wrong, insert_label, shown, shown_up_to, too_many_classes, whole};
+use super::{ReadOptions, Wrong, insert_label, shown, shown_up_to, table, too_many_classes, whole};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
@@ -47,8 +46,6 @@ pub(super) enum Want {
     Labels,
     /// The column of labels is passed over, if there is one.
     NoLabels,
-    /// A field may be empty, and others are of classes known in advance.
-    StreamLabels(Arc<StreamClasses>),
 }
 
 impl Columns {
@@ -71,10 +68,6 @@ impl Columns {
         };
         let label = match &want {
             Want::Labels => Some(must(&options.label, "label")?),
-            Want::StreamLabels(classes) if !classes.optional => {
-                Some(must(&options.label, "label")?)
-            }
-            Want::StreamLabels(_) => place(&options.label)?,
             Want::NoLabels => names.iter().position(|n| *n == options.label),
         };
         let ignored = options
@@ -189,11 +182,6 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The values record by record, the code of every label, the labels' texts.
-    pub(super) fn into_parts(self) -> (Vec<f64>, Vec<u32>, Dictionary, usize) {
-        (self.values, self.codes, self.dictionary, self.records)
-    }
-
     /// The features alone.
     pub(super) fn into_rows(self, columns: &Columns) -> Result<Rows> {
         let dense = Dense::new(self.values, self.records, columns.features.len())?;
@@ -223,7 +211,7 @@ pub(super) fn read_blocks(
 }
 
 /// The columns, the byte between fields, and the first block without its header.
-pub(super) fn open(
+fn open(
     blocks: &mut Blocks<impl Read>,
     want: Want,
     path: &Path,
@@ -243,12 +231,12 @@ pub(super) fn open(
 }
 
 /// From such a block on records are read in sequence: a quoted field may hold line ends.
-pub(super) fn has_quote(block: &Block) -> bool {
+fn has_quote(block: &Block) -> bool {
     memchr::memchr(b'"', &block.text).is_some()
 }
 
 /// Reads a block without quotes; `None` if it has no records.
-pub(super) fn parse_block(
+fn parse_block(
     block: &Block,
     delimiter: u8,
     columns: &Columns,
@@ -305,7 +293,7 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
 }
 
 /// Reads the rest of a stream in sequence, from a text with a quote on.
-pub(super) fn read_rest<E: From<Error>>(
+fn read_rest<E: From<Error>>(
     text: VecDeque<u8>,
     first_line: u64,
     delimiter: u8,
@@ -464,9 +452,7 @@ fn add_record(
         let label = record[at].trim_ascii();
         let code = match part.dictionary.find(label) {
             Some(code) => code,
-            None => {
-                new_label(&mut part.dictionary, label, &columns.want).map_err(|what| (at, what))?
-            }
+            None => new_label(&mut part.dictionary, label).map_err(|what| (at, what))?,
         };
         part.codes.push(code);
     }
@@ -476,7 +462,9 @@ fn add_record(
             continue;
         };
         let field = record[j].trim_ascii();
-        match labels::number(field) {
+        // `1,000.5` as the reader of tables has it.
+        let number = labels::number(field).or_else(|| table::point_number(field));
+        match number {
             Some(value) => part.values.push(value),
             None => return Err((j, why_not_a_number(field, &columns.names[j]))),
         }
@@ -485,19 +473,7 @@ fn add_record(
     Ok(())
 }
 
-fn new_label(
-    dictionary: &mut Dictionary,
-    label: &[u8],
-    want: &Want,
-) -> std::result::Result<u32, String> {
-    if let Want::StreamLabels(classes) = want {
-        if StreamClasses::is_unlabelled(label) {
-            return insert_label(dictionary, label);
-        }
-        if !is_missing(label) {
-            classes.side(label)?;
-        }
-    }
+fn new_label(dictionary: &mut Dictionary, label: &[u8]) -> std::result::Result<u32, String> {
     if is_missing(label) {
         return Err(format!("the label is missing ({})", shown(label)));
     }

@@ -32,7 +32,9 @@ use decompress::Compression;
 pub use encoding::Encoding;
 #[cfg(feature = "parquet")]
 pub use parquet::PARQUET_THREAD;
-pub use stream::{LabelledBatch, LabelledStream, Next, StreamOptions};
+pub use stream::{
+    FirstRows, LabelledBatch, LabelledStream, Next, StreamFeatures, StreamOptions, StreamTable,
+};
 
 /// A line may be this long unless the options say otherwise. A row of half a million features fits.
 pub const MAX_LINE: usize = 8 << 20;
@@ -112,33 +114,80 @@ impl ReadOptions<'_> {
     }
 }
 
+/// Where bytes come from.
+enum Input {
+    /// A file of plain bytes, with the first of them.
+    Plain {
+        file: File,
+        head: Vec<u8>,
+        length: u64,
+    },
+    /// Compressed, a pipe or standard input.
+    Stream(Box<dyn Read + Send>),
+}
+
+impl Input {
+    /// Opens a file, `-` is standard input; and what it is called in errors.
+    fn open(path: &Path) -> Result<(Input, PathBuf)> {
+        if path == Path::new("-") {
+            let input = Input::Stream(Box::new(io::stdin()));
+            return Ok((input, PathBuf::from("<stdin>")));
+        }
+        let io_error = |source| Error::Io {
+            path: path.to_path_buf(),
+            source,
+        };
+        let mut file = File::open(path).map_err(io_error)?;
+        let metadata = file.metadata().map_err(io_error)?;
+        if metadata.is_dir() {
+            return Err(whole(path, "is a directory, not a file"));
+        }
+        if !metadata.is_file() {
+            return Ok((Input::Stream(Box::new(file)), path.to_path_buf()));
+        }
+        let head = read_head(&mut file).map_err(io_error)?;
+        file.rewind().map_err(io_error)?;
+        let length = metadata.len();
+        let input = match Compression::of(&head) {
+            Some(_) => Input::Stream(Box::new(file)),
+            None => Input::Plain { file, head, length },
+        };
+        Ok((input, path.to_path_buf()))
+    }
+
+    /// All its bytes.
+    fn reader(self) -> Box<dyn Read + Send> {
+        match self {
+            Input::Plain { file, .. } => Box::new(file),
+            Input::Stream(reader) => reader,
+        }
+    }
+
+    /// The file, if it is a Parquet file.
+    fn parquet(self, path: &Path, options: &ReadOptions<'_>) -> std::result::Result<File, Input> {
+        match self {
+            Input::Plain { file, head, .. }
+                if format_of(path, &head, options) == Format::Parquet =>
+            {
+                Ok(file)
+            }
+            input => Err(input),
+        }
+    }
+}
+
 /// Reads a file; `-` is standard input.
 pub fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
-    if path == Path::new("-") {
-        return read_from(io::stdin(), Path::new("<stdin>"), options);
-    }
-    let io_error = |source| Error::Io {
-        path: path.to_path_buf(),
-        source,
-    };
-    let mut file = File::open(path).map_err(io_error)?;
-    let metadata = file.metadata().map_err(io_error)?;
-    if metadata.is_dir() {
-        return Err(whole(path, "is a directory, not a file"));
-    }
-    if !metadata.is_file() {
-        return read_from(file, path, options);
-    }
-    let head = read_head(&mut file).map_err(io_error)?;
-    file.rewind().map_err(io_error)?;
-    if Compression::of(&head).is_some() || !encoding::is_utf8(&head, options.encoding) {
-        return read_from(file, path, options);
-    }
-    refuse_no_text(&head, None, path)?;
-    match format_of(path, &head, options) {
-        Format::Svmlight => svmlight::read_file(&file, metadata.len(), path, options),
-        Format::Csv => read_from(file, path, options),
-        Format::Parquet => read_parquet(file, Want::Labels, path, options),
+    match Input::open(path)? {
+        (Input::Plain { file, head, length }, _) if encoding::is_utf8(&head, options.encoding) => {
+            refuse_no_text(&head, None, path)?;
+            match format_of(path, &head, options) {
+                Format::Svmlight => svmlight::read_file(&file, length, path, options),
+                Format::Csv => read_from(file, path, options),
+                Format::Parquet => read_parquet(file, Want::Labels, path, options),
+            }
+        }
+        (input, name) => read_from(input.reader(), &name, options),
     }
 }
 

@@ -6,11 +6,13 @@
 //! have come, without waiting for a full one, and the caller never waits longer than it wants.
 //!
 //! How a stream falls into batches depends on time; what is in them does not: svmlight rows are
-//! always sparse and those of a table always dense.
+//! always sparse, those of a table of numbers always dense, and others coded by the map of the table.
+
+mod first_rows;
+mod table;
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -19,24 +21,44 @@ use std::time::Duration;
 use super::batches::first_bytes;
 use super::blocks::{Block, Blocks};
 use super::classes::StreamClasses;
-use super::csv::{self, Columns, Want};
-use super::{Format, ReadOptions, format_of, svmlight, text_blocks, whole};
-use crate::data::labels::{Dictionary, number};
-use crate::data::rows::{Dense, Rows};
+use super::table::{OnError, Skipped, TableOptions};
+use super::{Format, Input, format_of, svmlight, text_blocks, whole};
+use crate::data::labels::number;
+use crate::data::rows::Rows;
 use crate::features::FeatureMap;
 use crate::{Error, Result};
+pub use first_rows::FirstRows;
+pub use table::StreamTable;
 
 /// What to read of a stream, and how.
 #[derive(Clone)]
 pub struct StreamOptions {
-    /// As for files; progress is not reported.
-    pub read: ReadOptions<'static>,
+    /// As for files; the label is the column of the labels.
+    pub read: TableOptions<'static>,
     /// Which labels are of which class.
     pub classes: StreamClasses,
     /// The column of sample weights (CSV).
     pub weight: Option<String>,
     /// What becomes of the columns.
-    pub features: FeatureMap,
+    pub features: StreamFeatures,
+    /// What is done about a line that is wrong.
+    pub on_error: OnError,
+}
+
+/// What becomes of the columns of a stream.
+#[derive(Debug, Clone)]
+pub enum StreamFeatures {
+    /// Numbers as they are, or hashed; a line that lacks one is wrong.
+    Numbers(FeatureMap),
+    /// The columns of a table by a map that is known, from a CSV or Parquet file.
+    Known {
+        /// The map, and how the table is written.
+        table: Arc<StreamTable>,
+        /// Notice columns that it does not know.
+        notice_others: bool,
+    },
+    /// CSV: found out from the first rows. svmlight: numbers.
+    Found(FirstRows),
 }
 
 /// Some examples of a stream, in its order.
@@ -52,6 +74,14 @@ pub struct LabelledBatch {
     pub negative: Option<String>,
     /// Names of the columns, before they are mapped; svmlight: none.
     pub names: Arc<[String]>,
+    /// What the columns of a table were mapped by; `None`: they are numbers.
+    pub table: Option<Arc<StreamTable>>,
+    /// For each column of `table` that is read, texts that were taken as missing.
+    pub unreadable: Vec<usize>,
+    /// Lines left out between these rows.
+    pub n_skipped: usize,
+    /// The first few of them.
+    pub skipped: Vec<Skipped>,
     /// What a user should know about the stream; batches repeat it.
     pub notices: Arc<[String]>,
 }
@@ -59,21 +89,26 @@ pub struct LabelledBatch {
 /// What a stream has next.
 pub enum Next {
     /// Examples.
-    Batch(LabelledBatch),
+    Batch(Box<LabelledBatch>),
     /// Nothing yet.
     Waiting,
     /// All has been read.
     End,
 }
 
+/// Examples, and the error that ends the stream behind them.
+type Made = (Option<LabelledBatch>, Option<Error>);
+
 /// A batch that is being parsed.
-type Slot = Receiver<Result<LabelledBatch>>;
+type Slot = Receiver<Result<Made>>;
 
 /// A stream that is being read.
 pub struct LabelledStream {
     /// Batches in order; `None` is the end of the stream.
     queue: Receiver<Option<Slot>>,
     parsing: Option<Slot>,
+    /// Comes behind the examples before it.
+    failed: Option<Error>,
     name: PathBuf,
     ended: bool,
 }
@@ -82,11 +117,7 @@ impl LabelledStream {
     /// Begins to read a file; `-` is standard input. What is wrong with it is reported by
     /// [`LabelledStream::next`].
     pub fn open(path: &Path, options: StreamOptions) -> LabelledStream {
-        if path == Path::new("-") {
-            return LabelledStream::from_reader(io::stdin(), Path::new("<stdin>"), options);
-        }
-        let opened = open_file(path);
-        LabelledStream::start(opened, path, options)
+        LabelledStream::start(Input::open(path), path, options)
     }
 
     /// The same from whatever bytes come; `name` stands in errors where a file name would.
@@ -95,24 +126,26 @@ impl LabelledStream {
         name: &Path,
         options: StreamOptions,
     ) -> LabelledStream {
-        LabelledStream::start(Ok(reader), name, options)
+        let input = Input::Stream(Box::new(reader));
+        LabelledStream::start(Ok((input, name.to_path_buf())), name, options)
     }
 
     fn start(
-        reader: Result<impl Read + Send + 'static>,
-        name: &Path,
+        input: Result<(Input, PathBuf)>,
+        path: &Path,
         options: StreamOptions,
     ) -> LabelledStream {
+        let name = input.as_ref().map_or(path, |(_, name)| name).to_path_buf();
         // Enough under way to keep every thread busy, and no more.
         let (send, queue) = sync_channel(2 * rayon::current_num_threads() + 2);
         let source = Arc::new(Source {
-            path: name.to_path_buf(),
+            path: name.clone(),
             options,
         });
         // Not joined: it may wait for input for ever.
         std::thread::spawn(move || {
             let queue = Queue { send };
-            let read = reader.and_then(|reader| read_all(reader, &source, &queue));
+            let read = input.and_then(|(input, _)| read_all(input, &source, &queue));
             match read {
                 Ok(()) => {
                     let _ = queue.send.send(None);
@@ -125,13 +158,18 @@ impl LabelledStream {
         LabelledStream {
             queue,
             parsing: None,
-            name: name.to_path_buf(),
+            failed: None,
+            name,
             ended: false,
         }
     }
 
     /// The next batch, if it comes within `patience`. After an error there is nothing more.
     pub fn next(&mut self, patience: Duration) -> Result<Next> {
+        if let Some(error) = self.failed.take() {
+            self.ended = true;
+            return Err(error);
+        }
         if self.ended {
             return Ok(Next::End);
         }
@@ -148,7 +186,11 @@ impl LabelledStream {
             },
         };
         match slot.recv_timeout(patience) {
-            Ok(Ok(batch)) => Ok(Next::Batch(batch)),
+            Ok(Ok((batch, failed))) => {
+                self.failed = failed;
+                // Nothing but blank lines: the next look finds more.
+                Ok(batch.map_or(Next::Waiting, |batch| Next::Batch(Box::new(batch))))
+            }
             Ok(Err(error)) => {
                 self.ended = true;
                 Err(error)
@@ -168,18 +210,6 @@ impl LabelledStream {
     }
 }
 
-fn open_file(path: &Path) -> Result<File> {
-    let io_error = |source| Error::Io {
-        path: path.to_path_buf(),
-        source,
-    };
-    let file = File::open(path).map_err(io_error)?;
-    if file.metadata().map_err(io_error)?.is_dir() {
-        return Err(whole(path, "is a directory, not a file"));
-    }
-    Ok(file)
-}
-
 /// What every stage needs to know.
 struct Source {
     path: PathBuf,
@@ -193,7 +223,7 @@ struct Queue {
 
 impl Queue {
     /// Has a batch made by the pool.
-    fn make(&self, work: impl FnOnce() -> Result<LabelledBatch> + Send + 'static) -> bool {
+    fn make(&self, work: impl FnOnce() -> Result<Made> + Send + 'static) -> bool {
         let (put, slot) = sync_channel(1);
         if self.send.send(Some(slot)).is_err() {
             return false;
@@ -205,7 +235,7 @@ impl Queue {
     }
 
     /// One that is made already.
-    fn put(&self, made: Result<LabelledBatch>) -> bool {
+    fn put(&self, made: Result<Made>) -> bool {
         let (put, slot) = sync_channel(1);
         // There is room for one.
         let _ = put.send(made);
@@ -213,33 +243,56 @@ impl Queue {
     }
 }
 
-fn read_all(mut reader: impl Read + Send, source: &Arc<Source>, queue: &Queue) -> Result<()> {
+fn read_all(input: Input, source: &Arc<Source>, queue: &Queue) -> Result<()> {
     let (path, options) = (&source.path, &source.options);
+    let read = options.read.read_options();
+    let input = match (&options.features, input.parquet(path, &read)) {
+        (StreamFeatures::Known { .. }, Ok(_)) => return table::read_parquet(source, queue),
+        (_, Ok(_)) => {
+            let what = "Parquet is read as a stream only by a model of a table (--initial-model)";
+            return Err(whole(path, what));
+        }
+        (_, Err(input)) => input,
+    };
+    let mut reader = input.reader();
     let head = first_bytes(&mut reader).map_err(|error| Error::Io {
         path: path.clone(),
         source: error,
     })?;
-    let mut blocks = text_blocks(head, reader, path, &options.read)?.live();
+    let mut blocks = text_blocks(head, reader, path, &read)?.live();
     let head = blocks.checked_head()?;
-    match format_of(path, head, &options.read) {
-        Format::Svmlight => read_svmlight(blocks, source, queue),
-        Format::Csv => read_csv(blocks, source, queue),
-        Format::Parquet => Err(whole(
+    match (format_of(path, head, &read), &options.features) {
+        (Format::Svmlight, StreamFeatures::Known { .. }) => {
+            Err(whole(path, "is svmlight text; a table is expected"))
+        }
+        (Format::Svmlight, StreamFeatures::Numbers(map)) => {
+            read_svmlight(blocks, map, source, queue)
+        }
+        (Format::Svmlight, StreamFeatures::Found(first)) => {
+            read_svmlight(blocks, &first.numbers(), source, queue)
+        }
+        (Format::Csv, _) => table::read_csv(blocks, source, queue),
+        (Format::Parquet, _) => Err(whole(
             path,
             "Parquet is not read as a stream; CSV and svmlight are",
         )),
     }
 }
 
-fn read_svmlight(mut blocks: Blocks<impl Read>, source: &Arc<Source>, queue: &Queue) -> Result<()> {
+fn read_svmlight(
+    mut blocks: Blocks<impl Read>,
+    map: &FeatureMap,
+    source: &Arc<Source>,
+    queue: &Queue,
+) -> Result<()> {
     if source.options.weight.is_some() {
         let what = "the weights are in a column; svmlight has none";
         return Err(whole(&source.path, what));
     }
     while let Some(block) = blocks.next_block()? {
         for piece in blocks.divide(block) {
-            let source = Arc::clone(source);
-            if !queue.make(move || svmlight_batch(piece, &source)) {
+            let (source, map) = (Arc::clone(source), map.clone());
+            if !queue.make(move || svmlight_batch(piece, &map, &source)) {
                 return Ok(());
             }
         }
@@ -247,162 +300,62 @@ fn read_svmlight(mut blocks: Blocks<impl Read>, source: &Arc<Source>, queue: &Qu
     Ok(())
 }
 
-fn svmlight_batch(block: Block, source: &Source) -> Result<LabelledBatch> {
+fn svmlight_batch(block: Block, map: &FeatureMap, source: &Source) -> Result<Made> {
     let (path, options) = (&source.path, &source.options);
-    let parsed = svmlight::labelled_block(block, path, &options.read, &options.classes)?;
+    let read = options.read.read_options();
+    let lines = svmlight::labelled_block(block, &read, &options.classes, options.on_error);
+    let parsed = lines.rows;
     let mut notices = Vec::new();
     if parsed.qid {
         notices.push(svmlight::QID_NOTICE.to_string());
     }
+    let texts = parsed.dictionary.texts();
+    let texts: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
+    let (labels, negative) = source.sides(&parsed.codes, &texts);
+    let rows = Rows::Csr(parsed.rows);
     let batch = LabelledBatch {
-        rows: Rows::Csr(parsed.rows),
-        labels: Vec::new(),
+        labels,
         weights: None,
-        negative: None,
+        negative,
         names: Arc::new([]),
+        table: None,
+        unreadable: Vec::new(),
+        n_skipped: lines.n_skipped,
+        skipped: lines.skipped.into_iter().map(Skipped::from).collect(),
         notices: notices.into(),
+        rows: mapped(map, rows)?,
     };
-    source.finish(batch, &parsed.codes, &parsed.dictionary)
+    Ok((Some(batch), lines.stopped.map(|wrong| wrong.at(path))))
 }
 
-fn read_csv(mut blocks: Blocks<impl Read>, source: &Arc<Source>, queue: &Queue) -> Result<()> {
-    let (path, options) = (&source.path, &source.options);
-    let want = Want::StreamLabels(Arc::new(options.classes.clone()));
-    let (columns, delimiter, first) = csv::open(&mut blocks, want, path, &options.read)?;
-    let table = Arc::new(Table::new(columns, delimiter, source)?);
-    let mut pieces = blocks.divide(first);
-    loop {
-        let quote = pieces.iter().position(csv::has_quote);
-        let quoted = pieces.split_off(quote.unwrap_or(pieces.len()));
-        for piece in pieces {
-            let (source, table) = (Arc::clone(source), Arc::clone(&table));
-            let work = move || {
-                let part = csv::parse_block(&piece, table.delimiter, &table.columns, &source.path)?;
-                table.batch(part.unwrap_or_default(), &source)
-            };
-            if !queue.make(work) {
-                return Ok(());
-            }
-        }
-        if let Some(first_line) = quoted.first().map(|block| block.first_line) {
-            let text = quoted.into_iter().flat_map(|block| block.text).collect();
-            let (delimiter, columns) = (table.delimiter, &table.columns);
-            let read = csv::read_rest(text, first_line, delimiter, columns, &mut blocks, |part| {
-                if queue.put(table.batch(part, source)) {
-                    Ok(())
-                } else {
-                    Err(Stopped::NobodyTakes)
-                }
-            });
-            return match read {
-                Err(Stopped::Wrong(error)) => Err(error),
-                Ok(()) | Err(Stopped::NobodyTakes) => Ok(()),
-            };
-        }
-        match blocks.next_block()? {
-            Some(block) => pieces = blocks.divide(block),
-            None => return Ok(()),
-        }
-    }
-}
-
-enum Stopped {
-    Wrong(Error),
-    NobodyTakes,
-}
-
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Stopped {
-        Stopped::Wrong(error)
-    }
-}
-
-/// The columns of a CSV stream.
-struct Table {
-    columns: Columns,
-    delimiter: u8,
-    /// The place of the weights among the features read.
-    weight: Option<usize>,
-    /// Names of the features.
-    names: Arc<[String]>,
-}
-
-impl Table {
-    fn new(columns: Columns, delimiter: u8, source: &Source) -> Result<Table> {
-        let mut names = columns.feature_names();
-        let weight = match &source.options.weight {
-            None => None,
-            Some(name) => {
-                let at = names
-                    .iter()
-                    .position(|n| n == name)
-                    .ok_or_else(|| whole(&source.path, format!("no weight column '{name}'")))?;
-                names.remove(at);
-                Some(at)
-            }
-        };
-        if names.is_empty() {
-            return Err(whole(&source.path, "no features besides the weights"));
-        }
-        Ok(Table {
-            columns,
-            delimiter,
-            weight,
-            names: names.into(),
-        })
-    }
-
-    fn batch(&self, part: csv::Part, source: &Source) -> Result<LabelledBatch> {
-        let (mut values, codes, dictionary, records) = part.into_parts();
-        let width = self.names.len() + usize::from(self.weight.is_some());
-        let mut weights = None;
-        if let Some(at) = self.weight {
-            weights = Some(values.iter().skip(at).step_by(width).copied().collect());
-            let mut column = 0..;
-            values.retain(|_| column.next().is_some_and(|k: usize| k % width != at));
-        }
-        let rows = Dense::new(values, records, self.names.len())?;
-        let batch = LabelledBatch {
-            rows: Rows::Dense(rows),
-            labels: Vec::new(),
-            weights,
-            negative: None,
-            names: Arc::clone(&self.names),
-            notices: Arc::clone(&self.columns.notices),
-        };
-        source.finish(batch, &codes, &dictionary)
-    }
+/// The features of numbers.
+fn mapped(map: &FeatureMap, rows: Rows) -> Result<Rows> {
+    let owned = match map.apply(&rows)? {
+        Cow::Owned(mapped) => Some(mapped),
+        Cow::Borrowed(_) => None,
+    };
+    Ok(owned.unwrap_or(rows))
 }
 
 impl Source {
-    /// Puts the labels in, from the code of every example, and maps the features.
-    fn finish(
-        &self,
-        mut batch: LabelledBatch,
-        codes: &[u32],
-        dictionary: &Dictionary,
-    ) -> Result<LabelledBatch> {
+    /// The side of every example, whose label is the text of its code, and what the first negative one says. A code
+    /// without a text is no label.
+    fn sides(&self, codes: &[u32], texts: &[&[u8]]) -> (Vec<Option<bool>>, Option<String>) {
         // The parser has judged every text already.
-        let side = |text: &[u8]| self.options.classes.side(text).unwrap_or(None);
-        let sides: Vec<Option<bool>> = dictionary.texts().iter().map(|t| side(t)).collect();
-        batch.labels = if codes.is_empty() {
-            vec![None; batch.rows.len()]
-        } else {
-            codes.iter().map(|&code| sides[code as usize]).collect()
-        };
-        let first = batch.labels.iter().position(|side| *side == Some(false));
-        batch.negative = first.map(|i| {
-            let text = &dictionary.texts()[codes[i] as usize];
+        let side = |text: &&[u8]| self.options.classes.side(text).unwrap_or(None);
+        let sides: Vec<Option<bool>> = texts.iter().map(side).collect();
+        let of_code = |code: &u32| sides.get(*code as usize).copied().flatten();
+        let labels: Vec<Option<bool>> = codes.iter().map(of_code).collect();
+        let first = labels.iter().position(|side| *side == Some(false));
+        let negative = first.map(|i| {
+            let text = texts[codes[i] as usize];
             // Equal numbers are one class however they are written.
             let text = number(text).map_or(String::from_utf8_lossy(text), |x| {
                 (x + 0.0).to_string().into()
             });
             text.into_owned()
         });
-        if let Cow::Owned(rows) = self.options.features.apply(&batch.rows)? {
-            batch.rows = rows;
-        }
-        Ok(batch)
+        (labels, negative)
     }
 }
 

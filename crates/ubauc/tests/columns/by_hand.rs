@@ -1,6 +1,7 @@
 //! Rows and scores of a map are those that its definition gives, value by value.
 
 use proptest::prelude::*;
+use ubauc::checksum::xxh3;
 use ubauc::data::rows::Rows;
 use ubauc::data::table::{Table, Values};
 use ubauc::features::FeatureMap;
@@ -41,6 +42,12 @@ fn cell(map: &ColumnMap, column: usize, cells: &Cells, table: &Table, i: usize) 
             let text = text(table, &info.name, i).unwrap();
             let known = info.levels.iter().position(|level| level.name == text);
             known.map(|level| cell_of_level[level]).or(*rare)
+        }
+        Cells::Hashed { bits } if is_missing => Some(1 << bits),
+        Cells::Hashed { bits } => {
+            let text = text(table, &info.name, i).unwrap();
+            let hash = xxh3(format!("{}={text}", info.name).as_bytes());
+            Some((hash >> (64 - bits)) as u32)
         }
         Cells::Bins { missing, .. } if is_missing => *missing,
         Cells::Bins { cuts, .. } => {
@@ -142,8 +149,13 @@ proptest! {
             let first: Vec<usize> = (0..n.div_ceil(2)).collect();
             (rows_of(&table, &first), rows_of(&table, &rows))
         }),
+        hash_bits in proptest::option::of(1_u32..6),
     ) {
-        let map = with_bins_and_pairs(ColumnMap::learn(&learned, None).unwrap());
+        let map = ColumnMap::learn(&learned, None).unwrap();
+        let map = match hash_bits {
+            Some(bits) => map.hashed(bits).unwrap(),
+            None => with_bins_and_pairs(map),
+        };
         map.check().unwrap();
         prop_assert_eq!(map.feature_names().len(), map.width());
         let rows = map.apply(&new).unwrap();

@@ -149,6 +149,8 @@ fn the_tables_name_the_fields_that_there_are() {
     names_of(&full(FeatureMap::Identity, vec![1.0; 8]), &mut expected);
     names_of(&full(FeatureMap::Hash { bits: 3 }, vec![]), &mut expected);
     names_of(&full(FeatureMap::Columns(columns()), vec![]), &mut expected);
+    let hashed = FeatureMap::Columns(columns().hashed(3).unwrap());
+    names_of(&full(hashed, vec![]), &mut expected);
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
     let found: BTreeSet<String> = rows
         .filter_map(|row| Some(row.split_once('`')?.0.to_string()))

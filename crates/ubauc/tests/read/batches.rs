@@ -29,6 +29,7 @@ fn given() -> TableBatches<'static> {
         ],
         read: TableOptions::default(),
         optional_label: false,
+        classes: None,
         notice_others: true,
         on_error: OnError::Stop,
     }
@@ -150,6 +151,7 @@ fn labels_are_texts_and_may_be_optional() {
             ..Default::default()
         },
         optional_label: optional,
+        classes: None,
         ..given()
     };
     let text = b"y,x,c,d\nno,1,a,\n,2,b,\nyes,3,c,\n";

@@ -167,6 +167,19 @@ fn files_that_are_no_tables() {
         read(b"a,b\n1,2\n12345678,1234\n", &long).unwrap_err(),
         "t.csv:3:11: line is longer than 10 bytes (the limit is max-line)"
     );
+    // The limit is that of the line without its end, however it ends.
+    for (line, is_read) in [
+        ("12345678,1\n", true),
+        ("12345678,1\r\n", true),
+        ("12345678,1", true),
+        ("12345678,1\r", true),
+        ("12345678,12\n", false),
+        ("12345678,12\r\n", false),
+        ("12345678,12", false),
+    ] {
+        let text = format!("a,b\n1,2\n{line}");
+        assert_eq!(read(text.as_bytes(), &long).is_ok(), is_read, "{line:?}");
+    }
 }
 
 #[test]
@@ -204,6 +217,12 @@ fn labels() {
             "y,x\n1,5\n",
             "z",
             "t.csv: no label column 'z'; columns are 'y', 'x'; name the column of labels (--label)",
+        ),
+        (
+            "x,Churn\n1,a\n",
+            "chrun",
+            "t.csv: no label column 'chrun' (is 'Churn' meant?); columns are 'x', 'Churn'; name the column of \
+             labels (--label)",
         ),
         (
             "1,5\n2,6\n",
@@ -303,7 +322,7 @@ fn other_encodings() {
     let default = TableOptions::default();
     assert_eq!(
         read(latin1, &default).unwrap_err(),
-        "t.csv:2:1: byte 0xe9 is not UTF-8 text; say how it is written: --encoding latin1, \
+        "t.csv:2:1: byte 0xe9 is not UTF-8 text; say how it is written: --encoding latin-1, \
          windows-1252 or utf-16"
     );
     for encoding in [Encoding::Latin1, Encoding::Windows1252] {
@@ -331,7 +350,7 @@ fn other_encodings() {
     // A header that is not UTF-8.
     assert_eq!(
         read(b"a,\xe9\n1,2\n", &default).unwrap_err(),
-        "t.csv:1:2: byte 0xe9 is not UTF-8 text; say how it is written: --encoding latin1, \
+        "t.csv:1:2: byte 0xe9 is not UTF-8 text; say how it is written: --encoding latin-1, \
          windows-1252 or utf-16"
     );
 }

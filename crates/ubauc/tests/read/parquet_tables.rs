@@ -186,6 +186,7 @@ fn batches_are_row_groups() {
         ],
         read: options(),
         optional_label: false,
+        classes: None,
         notice_others: false,
         on_error: OnError::Stop,
     };

@@ -205,6 +205,7 @@ proptest! {
             columns: given.collect(),
             read: options(&columns, style),
             optional_label: false,
+            classes: None,
             notice_others: false,
             on_error: OnError::Stop,
         };

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use super::{ColumnInfo, ColumnKind, ColumnMap};
 use crate::data::table::{Column, MISSING, Table, Values};
+use crate::features::hash;
 use crate::{Error, Result};
 
 /// The values of a column of the map.
@@ -93,6 +94,9 @@ fn all_missing<'a>(kind: ColumnKind, rows: usize) -> Bound<'a> {
 
 /// Where a level is among those of a column, which are in order.
 fn position(info: &ColumnInfo, text: &str) -> Option<u32> {
+    if let Some(bits) = info.hash_bits {
+        return Some(hash::level(&info.name, text, bits));
+    }
     let found = info
         .levels
         .binary_search_by(|level| level.name.as_str().cmp(text));

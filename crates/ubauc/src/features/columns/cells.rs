@@ -22,6 +22,12 @@ pub enum Cells {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing: Option<u32>,
     },
+    /// Of a category whose levels are hashed ([`ColumnInfo::hash_bits`](super::ColumnInfo)): 2^bits cells, and one behind
+    /// them for missing values.
+    Hashed {
+        /// From 1 to [`hash::MAX_BITS`](crate::features::hash::MAX_BITS).
+        bits: u32,
+    },
     /// Of a number, or of a time in days: as many cuts as are at most the value.
     Bins {
         /// Increasing.
@@ -51,6 +57,7 @@ impl Cells {
                 let cells = cell_of_level.iter().chain(rare).chain(missing);
                 cells.map(after).max().unwrap_or(0)
             }
+            Cells::Hashed { bits } => (1_usize << bits) + 1,
             Cells::Bins { cuts, missing } => {
                 (cuts.len() + 1).max(missing.as_ref().map_or(0, after))
             }
@@ -70,6 +77,7 @@ impl Cells {
             Cells::Levels { missing, .. } | Cells::Bins { missing, .. } => {
                 missing.unwrap_or(NO_CELL)
             }
+            Cells::Hashed { bits } => 1 << bits,
             Cells::Part { .. } => NO_CELL,
         }
     }
@@ -85,6 +93,7 @@ impl Cells {
                 let known = level.and_then(|level| cell_of_level.get(level as usize).copied());
                 known.or(*rare).unwrap_or(NO_CELL)
             }
+            Cells::Hashed { .. } => level.unwrap_or(NO_CELL),
             Cells::Missing | Cells::Bins { .. } | Cells::Part { .. } => NO_CELL,
         }
     }
@@ -98,7 +107,7 @@ impl Cells {
         match self {
             Cells::Bins { cuts, .. } => cuts.partition_point(|cut| *cut <= x) as u32,
             Cells::Part { part } => part.of(x),
-            Cells::Missing | Cells::Levels { .. } => NO_CELL,
+            Cells::Missing | Cells::Levels { .. } | Cells::Hashed { .. } => NO_CELL,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{Cells, ColumnInfo, ColumnKind, ColumnMap, Effect};
 use crate::data::rows::NO_CELL;
+use crate::features::hash;
 use crate::{Error, Result};
 
 impl ColumnMap {
@@ -105,6 +106,13 @@ fn check_cells(info: &ColumnInfo, cells: &Cells) -> std::result::Result<(), &'st
             match increasing && finite && one_more {
                 true => Ok(()),
                 false => Err("with finite cuts that increase, and at most one cell more"),
+            }
+        }
+        (Cells::Hashed { bits }, ColumnKind::Category) => {
+            let is_hashed = info.hash_bits == Some(*bits) && info.levels.is_empty();
+            match is_hashed && hash::check(*bits).is_ok() {
+                true => Ok(()),
+                false => Err("hashed into as many cells as its column says, from 1 to 28 bits"),
             }
         }
         (Cells::Part { .. }, ColumnKind::Time) => Ok(()),

@@ -12,6 +12,7 @@ use super::time::TimePart;
 use super::{Cells, ColumnInfo, ColumnMap, Effect, Level, Note, Rare};
 use crate::Result;
 use crate::data::table::Table;
+use crate::features::hash;
 
 /// A level in fewer rows than this is pooled with the other rare ones.
 pub const LEAST_ROWS: u64 = 3;
@@ -48,6 +49,27 @@ impl ColumnMap {
     }
 }
 
+impl ColumnMap {
+    /// The same with the levels of every category hashed into 2^bits cells, so that levels that nobody has seen yet can
+    /// be learned: of `column=level` the leading bits of XXH3. Which levels there were is forgotten.
+    pub fn hashed(mut self, bits: u32) -> Result<ColumnMap> {
+        hash::check(bits)?;
+        for effect in &mut self.effects {
+            if let Effect::Cells { column, cells } = effect
+                && matches!(cells, Cells::Levels { .. })
+            {
+                *cells = Cells::Hashed { bits };
+                let info = &mut self.columns[*column];
+                info.hash_bits = Some(bits);
+                info.levels.clear();
+                info.rare = None;
+            }
+        }
+        self.check()?;
+        Ok(self)
+    }
+}
+
 fn learned(name: &str, column: usize, summary: &ColumnSummary<'_>) -> (ColumnInfo, Vec<Effect>) {
     let mut info = ColumnInfo {
         name: name.to_string(),
@@ -55,6 +77,7 @@ fn learned(name: &str, column: usize, summary: &ColumnSummary<'_>) -> (ColumnInf
         missing: 0,
         numbers: None,
         levels: Vec::new(),
+        hash_bits: None,
         rare: None,
         direction: None,
         note: None,

@@ -72,6 +72,9 @@ pub struct ColumnInfo {
     /// Of a category: the levels with enough rows, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Level>,
+    /// Of a category whose levels are hashed: into 2^bits cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash_bits: Option<u32>,
     /// Of a category: the levels with fewer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rare: Option<Rare>,

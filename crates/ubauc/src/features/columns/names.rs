@@ -86,6 +86,10 @@ fn cell_names(info: &ColumnInfo, cells: &Cells) -> Vec<String> {
             let named = members.iter().map(|members| members.join("|"));
             named.map(|members| format!("{name}={members}")).collect()
         }
+        Cells::Hashed { bits } => {
+            let hashed = (0..1_u32 << bits).map(|cell| format!("{name}=(hash {cell})"));
+            hashed.chain([format!("{name}=(missing)")]).collect()
+        }
         Cells::Bins { cuts, missing } => {
             let mut names: Vec<String> = (0..=cuts.len())
                 .map(|bin| bin_name(name, cuts, bin))

@@ -1,14 +1,18 @@
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use std::sync::mpsc;
 
 use super::*;
 
 fn options() -> StreamOptions {
     StreamOptions {
-        read: ReadOptions::default(),
+        read: TableOptions {
+            label: Some("label".to_string()),
+            ..TableOptions::default()
+        },
         classes: StreamClasses::default(),
         weight: None,
-        features: FeatureMap::Identity,
+        features: StreamFeatures::Numbers(FeatureMap::Identity),
+        on_error: OnError::Stop,
     }
 }
 
@@ -111,7 +115,7 @@ fn batches_do_not_change_what_is_read() {
             );
         }
         let mut hashed = options.clone();
-        hashed.features = FeatureMap::Hash { bits: 3 };
+        hashed.features = StreamFeatures::Numbers(FeatureMap::Hash { bits: 3 });
         let drops = Drops(Cursor::new(text.clone().into_bytes()), 911);
         let other = read_all_of(drops, hashed.clone()).unwrap();
         assert!(of_text(&text, hashed).unwrap() == other);

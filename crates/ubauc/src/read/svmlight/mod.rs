@@ -20,9 +20,10 @@ use std::sync::mpsc;
 
 use rayon::prelude::*;
 
-use super::ReadOptions;
 use super::blocks::{BLOCK, BOM, Block, Blocks, count, too_long};
 use super::classes::StreamClasses;
+use super::table::{DESCRIBED, OnError};
+use super::{ReadOptions, Wrong};
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::Csr;
@@ -262,7 +263,9 @@ pub(super) fn read_blocks(
             }
         });
         let one = |(number, block): (usize, Result<Block>)| {
-            let part = block.and_then(|block| parse_block(block, path, options, &must_be_number));
+            let part = block.and_then(|mut block| {
+                parse_block(&mut block, options, &must_be_number).map_err(|wrong| wrong.at(path))
+            });
             failed.fetch_or(part.is_err(), Ordering::Relaxed);
             (number, part)
         };
@@ -306,8 +309,9 @@ pub(super) fn each_block<T: Send, E: From<Error>>(
         }
         let parsed: Vec<Result<Option<T>>> = batch
             .into_par_iter()
-            .map(|block| {
-                let (arrays, room, filled) = parse_block(block, &path, options, &must_be_number)?;
+            .map(|mut block| {
+                let (arrays, room, filled) = parse_block(&mut block, options, &must_be_number)
+                    .map_err(|wrong| wrong.at(&path))?;
                 if filled.rows == 0 {
                     return Ok(None);
                 }
@@ -341,42 +345,103 @@ fn unlimited<'a>(options: &ReadOptions<'a>) -> ReadOptions<'a> {
     }
 }
 
+/// The rows of a block of a stream, and the lines that are no rows.
+pub(super) struct Lines {
+    pub(super) rows: OneBlock,
+    /// Lines that were left out: how many, and the first of them.
+    pub(super) n_skipped: usize,
+    pub(super) skipped: Vec<Wrong>,
+    /// Where reading ended before the end of the block.
+    pub(super) stopped: Option<Wrong>,
+}
+
 /// Parses a block whose labels are as a stream has them: of known classes, or `?`.
 pub(super) fn labelled_block(
-    block: Block,
-    path: &Path,
+    mut block: Block,
     options: &ReadOptions<'_>,
     classes: &StreamClasses,
-) -> Result<OneBlock> {
+    on_error: OnError,
+) -> Lines {
     let judge = |label: &[u8]| match classes.side(label) {
         Ok(None) => Ok(()),
         Ok(Some(_)) => must_be_number(label),
         Err(what) => must_be_number(label).and(Err(what)),
     };
-    let (arrays, _, filled) = parse_block(block, path, &unlimited(options), &judge)?;
-    let (codes, rows) = arrays.into_one(filled.cols);
-    Ok(OneBlock {
-        rows,
-        codes,
-        dictionary: filled.dictionary,
-        qid: filled.qid,
-    })
+    let options = &unlimited(options);
+    let (mut n_skipped, mut skipped, mut stopped) = (0, Vec::new(), None);
+    loop {
+        let wrong = match parse_block(&mut block, options, &judge) {
+            Ok((arrays, _, filled)) => {
+                let (codes, rows) = arrays.into_one(filled.cols);
+                return Lines {
+                    rows: OneBlock {
+                        rows,
+                        codes,
+                        dictionary: filled.dictionary,
+                        qid: filled.qid,
+                    },
+                    n_skipped,
+                    skipped,
+                    stopped,
+                };
+            }
+            Err(wrong) => wrong,
+        };
+        if on_error == OnError::Skip && n_skipped == 0 {
+            // Blank lines are no rows, and those behind them keep their numbers.
+            n_skipped = blank_wrong_lines(&mut block, &mut skipped, |line| {
+                parse_block(line, options, &judge).err()
+            });
+            if n_skipped > 0 {
+                continue;
+            }
+        }
+        let lines = (wrong.line - block.first_line) as usize;
+        let before = block.text.split_inclusive(|&b| b == b'\n').take(lines);
+        let end = before.map(<[u8]>::len).sum();
+        block.text.truncate(end);
+        stopped = Some(wrong);
+    }
+}
+
+/// Blanks the lines that are wrong by themselves; how many there are, and the first of them.
+fn blank_wrong_lines(
+    block: &mut Block,
+    described: &mut Vec<Wrong>,
+    wrong: impl Fn(&mut Block) -> Option<Wrong>,
+) -> usize {
+    let mut n = 0;
+    let lines = block.text.split_inclusive_mut(|&b| b == b'\n');
+    for (text, first_line) in lines.zip(block.first_line..) {
+        let mut line = Block {
+            text: text.to_vec(),
+            first_line,
+        };
+        let Some(wrong) = wrong(&mut line) else {
+            continue;
+        };
+        n += 1;
+        if described.len() < DESCRIBED {
+            described.push(wrong);
+        }
+        let end = text.len() - usize::from(text.ends_with(b"\n"));
+        text[..end].fill(b' ');
+    }
+    n
 }
 
 fn parse_block(
-    mut block: Block,
-    path: &Path,
+    block: &mut Block,
     options: &ReadOptions<'_>,
     judge: Judge<'_>,
-) -> Result<Part> {
+) -> std::result::Result<Part, Wrong> {
     let room = Room::for_text(&block.text);
     if !block.text.ends_with(b"\n") {
         block.text.push(b'\n');
     }
     let mut arrays = Arrays::new(std::iter::once(room));
     let slots = arrays.slots(std::iter::once(room)).swap_remove(0);
-    let filled = parse(&block.text, block.first_line, options, judge, slots)
-        .map_err(|wrong| wrong.at(path))?;
+    let filled = parse(&block.text, block.first_line, options, judge, slots)?;
     arrays.truncate(&filled);
     let room = Room {
         rows: filled.rows,

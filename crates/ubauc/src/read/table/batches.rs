@@ -5,20 +5,18 @@
 //! counted; a category may have levels that nobody has seen before. From a pipe a batch is the
 //! lines that have come, so that nobody waits for a full block.
 
-use std::fs::File;
-use std::io::{self, Read, Seek};
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::super::batches::first_bytes;
-use super::super::decompress::Compression;
-use super::super::{
-    Format, Wrong, format_of, parquet_stream, read_head, shown, text_blocks, whole,
-};
+use super::super::blocks::Block;
+use super::super::classes::StreamClasses;
+use super::super::{Format, Input, Wrong, format_of, parquet_stream, shown, text_blocks, whole};
 use super::TableOptions;
-use super::header;
+use super::header::{self, Header};
 use super::join::{self, Decided};
 use super::missing::Missing;
 use super::number::Decimal;
@@ -46,6 +44,8 @@ pub enum GivenKind {
         /// What `1.234` means where a decimal comma would be possible.
         decimal_comma: bool,
     },
+    /// Numbers, and a row without one is wrong.
+    CompleteNumber,
     /// Texts.
     Category,
     /// Dates or times.
@@ -64,6 +64,8 @@ pub struct TableBatches<'a> {
     pub read: TableOptions<'a>,
     /// The column of labels may be missing in the file, or its value in a row.
     pub optional_label: bool,
+    /// The labels are those of a stream: of these classes, or none; any other is wrong.
+    pub classes: Option<StreamClasses>,
     /// A notice of columns that are neither given nor the label nor ignored.
     pub notice_others: bool,
     /// What is done about a line that is wrong.
@@ -113,27 +115,11 @@ pub fn table_batches<T: Send, E: From<Error>>(
     each: impl Fn(TableBatch) -> T + Sync,
     take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    if path == Path::new("-") {
-        return table_batches_from(io::stdin(), Path::new("<stdin>"), options, each, take);
+    let (input, name) = Input::open(path)?;
+    match input.parquet(path, &options.read.read_options()) {
+        Ok(file) => super::parquet_batches(file, path, options, each, take),
+        Err(input) => table_batches_from(input.reader(), &name, options, each, take),
     }
-    let io_error = |source| Error::Io {
-        path: path.to_path_buf(),
-        source,
-    };
-    let mut file = File::open(path).map_err(io_error)?;
-    let metadata = file.metadata().map_err(io_error)?;
-    if metadata.is_dir() {
-        return Err(whole(path, "is a directory, not a file").into());
-    }
-    if metadata.is_file() {
-        let head = read_head(&mut file).map_err(io_error)?;
-        file.rewind().map_err(io_error)?;
-        let is_plain = Compression::of(&head).is_none();
-        if is_plain && format_of(path, &head, &options.read.read_options()) == Format::Parquet {
-            return super::parquet_batches(file, path, options, each, take);
-        }
-    }
-    table_batches_from(file, path, options, each, take)
 }
 
 /// The same from whatever bytes come; `name` stands in errors where a file name would.
@@ -156,30 +142,16 @@ pub fn table_batches_from<T: Send, E: From<Error>>(
         Format::Parquet => return Err(parquet_stream(name).into()),
     }
     let (header, mut records, first) = header::open(blocks, name, &options.read)?;
-    let places = Places::find(&header.names, name, options)?;
-    let missing = Missing::new(options.read.missing.as_deref());
-    let layout = Layout {
-        delimiter: header.delimiter,
-        missing: &missing,
-        names: &header.names,
-        max_line: options.read.max_line,
-    };
-    let wants = places.wants(header.names.len(), header.delimiter, options);
-    let notices: Arc<[String]> = [header.notices.clone(), places.notices.clone()]
-        .concat()
-        .into();
+    let known = KnownTable::new(header, name, options.clone())?;
     let mut any = false;
     let mut next = Some(first);
     while let Some(block) = next {
         let pieces = records.divide(block);
-        let parsed: Vec<Result<(Option<T>, Option<Wrong>)>> = pieces
+        let parsed: Vec<Result<(Option<T>, Option<Error>)>> = pieces
             .par_iter()
             .map(|block| {
-                let mut parsed = parse_block(block, &wants, &layout, options.on_error);
-                let stopped = parsed.stopped.take();
-                let is_empty = parsed.rows == 0 && parsed.n_skipped == 0;
-                let batch = (!is_empty).then(|| places.batch(parsed, options, &notices));
-                Ok((batch.transpose()?.map(&each), stopped))
+                let (batch, stopped) = known.parse(block)?;
+                Ok((batch.map(&each), stopped))
             })
             .collect();
         for made in parsed {
@@ -188,8 +160,8 @@ pub fn table_batches_from<T: Send, E: From<Error>>(
                 any = true;
                 take(made)?;
             }
-            if let Some(wrong) = stopped {
-                return Err(wrong.at(name).into());
+            if let Some(error) = stopped {
+                return Err(error.into());
             }
         }
         next = records.next_block()?;
@@ -198,6 +170,59 @@ pub fn table_batches_from<T: Send, E: From<Error>>(
         Ok(())
     } else {
         Err(whole(name, "no rows in the file").into())
+    }
+}
+
+/// A CSV file whose columns are known.
+pub(in super::super) struct KnownTable<'a> {
+    path: PathBuf,
+    header: Header,
+    places: Places,
+    missing: Missing,
+    wants: Vec<Want>,
+    notices: Arc<[String]>,
+    options: TableBatches<'a>,
+}
+
+impl<'a> KnownTable<'a> {
+    /// Finds the columns by the names of the header.
+    pub(in super::super) fn new(
+        header: Header,
+        path: &Path,
+        options: TableBatches<'a>,
+    ) -> Result<KnownTable<'a>> {
+        let places = Places::find(&header.names, path, &options)?;
+        let wants = places.wants(header.names.len(), header.delimiter, &options);
+        let notices = [header.notices.clone(), places.notices.clone()].concat();
+        Ok(KnownTable {
+            path: path.to_path_buf(),
+            missing: Missing::new(options.read.missing.as_deref()),
+            header,
+            places,
+            wants,
+            notices: notices.into(),
+            options,
+        })
+    }
+
+    /// The rows of a block, if it has any, and the error that ends the reading behind them.
+    pub(in super::super) fn parse(
+        &self,
+        block: &Block,
+    ) -> Result<(Option<TableBatch>, Option<Error>)> {
+        let options = &self.options;
+        let layout = Layout {
+            delimiter: self.header.delimiter,
+            missing: &self.missing,
+            names: &self.header.names,
+            max_line: options.read.max_line,
+            classes: options.classes.as_ref(),
+        };
+        let mut parsed = parse_block(block, &self.wants, &layout, options.on_error);
+        let stopped = parsed.stopped.take().map(|wrong| wrong.at(&self.path));
+        let is_empty = parsed.rows == 0 && parsed.n_skipped == 0;
+        let batch = (!is_empty).then(|| self.places.batch(parsed, options, &self.notices));
+        Ok((batch.transpose()?, stopped))
     }
 }
 
@@ -270,6 +295,7 @@ impl Places {
             wants[at] = match column.kind {
                 GivenKind::Category => Want::Category,
                 GivenKind::Time { order } => Want::Time(Some(order), OnText::Missing),
+                GivenKind::CompleteNumber => Want::Complete,
                 GivenKind::Number { decimal_comma } => {
                     let decimal = match (decimal_comma, delimiter) {
                         (true, _) => Decimal::Comma,
@@ -281,10 +307,10 @@ impl Places {
             };
         }
         if let Some(at) = self.label {
-            wants[at] = if options.optional_label {
-                Want::Category
-            } else {
-                Want::Label
+            wants[at] = match (&options.classes, options.optional_label) {
+                (Some(_), _) => Want::StreamLabel,
+                (None, true) => Want::Category,
+                (None, false) => Want::Label,
             };
         }
         wants
@@ -327,7 +353,7 @@ impl GivenKind {
         match self {
             GivenKind::Category => Decided::Category,
             GivenKind::Time { order } => Decided::Time(order),
-            GivenKind::Number { .. } => Decided::Number {
+            GivenKind::Number { .. } | GivenKind::CompleteNumber => Decided::Number {
                 decimal: Decimal::Point,
                 unsure: false,
                 infinite: false,

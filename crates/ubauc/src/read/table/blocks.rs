@@ -12,7 +12,7 @@ use crate::Result;
 
 /// Blocks of whole records. A record whose quote does not close is cut at its first line end, and
 /// refused by the one who parses it.
-pub(super) struct RecordBlocks<R> {
+pub(in super::super) struct RecordBlocks<R> {
     blocks: Blocks<R>,
     delimiter: u8,
     /// Text that is not handed out yet.
@@ -40,7 +40,7 @@ impl<R: Read> RecordBlocks<R> {
     }
 
     /// The next block; `None` at the end.
-    pub(super) fn next_block(&mut self) -> Result<Option<Block>> {
+    pub(in super::super) fn next_block(&mut self) -> Result<Option<Block>> {
         loop {
             let Some(block) = self.blocks.next_block()? else {
                 if self.rest.is_empty() {
@@ -86,7 +86,7 @@ impl<R: Read> RecordBlocks<R> {
     }
 
     /// In pieces of whole records, for a thread each, where the text came at once.
-    pub(super) fn divide(&self, block: Block) -> Vec<Block> {
+    pub(in super::super) fn divide(&self, block: Block) -> Vec<Block> {
         const PIECE: usize = 1 << 16;
         if memchr::memchr(b'"', &block.text).is_none() {
             return self.blocks.divide(block);
@@ -121,7 +121,7 @@ fn first_line(text: &[u8]) -> usize {
 }
 
 /// Where the last whole record of a text ends; its own end is one, outside of quotes.
-fn records_end(text: &[u8], delimiter: u8) -> usize {
+pub(in super::super) fn records_end(text: &[u8], delimiter: u8) -> usize {
     let (mut at, mut end) = (0, 0);
     while let Some(length) = memchr::memchr(b'"', &text[at..]) {
         let quote = at + length;

@@ -39,6 +39,7 @@ pub(super) fn read_csv(
             missing: &missing,
             names: &header.names,
             max_line: options.max_line,
+            classes: None,
         },
         path,
     };

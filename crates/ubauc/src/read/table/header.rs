@@ -12,15 +12,15 @@ use super::record::first_record;
 use crate::Result;
 
 /// What the head of a file says.
-pub(super) struct Header {
-    pub(super) delimiter: u8,
+pub(in super::super) struct Header {
+    pub(in super::super) delimiter: u8,
     /// Distinct, and none is empty.
-    pub(super) names: Vec<String>,
+    pub(in super::super) names: Vec<String>,
     pub(super) notices: Vec<String>,
 }
 
 /// Reads the header; the first block is what follows it.
-pub(super) fn open<R: Read>(
+pub(in super::super) fn open<R: Read>(
     mut blocks: Blocks<R>,
     path: &Path,
     options: &TableOptions<'_>,
@@ -65,7 +65,7 @@ pub(super) fn open<R: Read>(
 }
 
 /// The separator, and where the first record behind the header begins.
-pub(super) fn head_of(
+pub(in super::super) fn head_of(
     block: &Block,
     path: &Path,
     options: &TableOptions<'_>,

@@ -14,9 +14,9 @@
 //! knows the kinds: its memory does not grow with the file.
 
 mod batches;
-mod blocks;
+pub(super) mod blocks;
 mod csv;
-mod header;
+pub(super) mod header;
 mod join;
 mod levels;
 mod missing;
@@ -25,29 +25,31 @@ mod number;
 mod parquet;
 mod piece;
 mod raw;
-mod record;
+pub(super) mod record;
 mod report;
-mod roles;
+pub(super) mod roles;
 mod time;
 
+#[cfg(not(feature = "parquet"))]
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::Read;
 use std::path::Path;
 
-use super::decompress::Compression;
 use super::{
-    Format, MAX_FEATURES, MAX_LINE, ReadOptions, encoding, format_of, parquet_stream, read_head,
-    refuse_no_text, shown, shown_up_to, svmlight, text_blocks, whole,
+    Format, Input, MAX_FEATURES, MAX_LINE, ReadOptions, encoding, format_of, parquet_stream,
+    read_head, refuse_no_text, shown, shown_up_to, svmlight, text_blocks, whole,
 };
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Labels};
 use crate::data::table::Table;
 use crate::{Error, Result};
+pub(super) use batches::KnownTable;
 pub use batches::{
     GivenColumn, GivenKind, Skipped, TableBatch, TableBatches, table_batches, table_batches_from,
 };
 pub use missing::MISSING_TOKENS;
 pub use raw::RawRecords;
+pub(super) use record::DESCRIBED;
 pub use record::OnError;
 pub use report::{ColumnKind, ColumnReport};
 pub use time::DateOrder;
@@ -126,7 +128,7 @@ impl Default for TableOptions<'_> {
 
 impl<'a> TableOptions<'a> {
     /// Those that the readers of bytes know.
-    fn read_options(&self) -> ReadOptions<'a> {
+    pub(super) fn read_options(&self) -> ReadOptions<'a> {
         ReadOptions {
             format: self.format,
             zero_based: self.zero_based,
@@ -172,36 +174,20 @@ pub fn read_table(path: &Path, options: &TableOptions<'_>) -> Result<TableExampl
 /// Reads a file of any format; `-` is standard input. Labels of svmlight are read in any case,
 /// those of a table if the options name their column.
 pub fn read_data(path: &Path, options: &TableOptions<'_>) -> Result<Data> {
-    if path == Path::new("-") {
-        return read_data_from(io::stdin(), Path::new("<stdin>"), options);
-    }
-    let io_error = |source| Error::Io {
-        path: path.to_path_buf(),
-        source,
-    };
-    let mut file = File::open(path).map_err(io_error)?;
-    let metadata = file.metadata().map_err(io_error)?;
-    if metadata.is_dir() {
-        return Err(whole(path, "is a directory, not a file"));
-    }
     let read = options.read_options();
-    if metadata.is_file() && options.encoding.is_none() {
-        let head = read_head(&mut file).map_err(io_error)?;
-        file.rewind().map_err(io_error)?;
-        if Compression::of(&head).is_none() {
+    match Input::open(path)? {
+        (Input::Plain { file, head, length }, _) if encoding::is_utf8(&head, options.encoding) => {
             match format_of(path, &head, &read) {
-                Format::Svmlight if !encoding::is_utf16(&head) => {
+                Format::Svmlight => {
                     refuse_no_text(&head, None, path)?;
-                    return svmlight::read_file(&file, metadata.len(), path, &read).map(Data::Rows);
+                    svmlight::read_file(&file, length, path, &read).map(Data::Rows)
                 }
-                Format::Parquet => {
-                    return read_parquet(file, path, options).map(Data::Table);
-                }
-                _ => {}
+                Format::Csv => read_data_from(file, path, options),
+                Format::Parquet => read_parquet(file, path, options).map(Data::Table),
             }
         }
+        (input, name) => read_data_from(input.reader(), &name, options),
     }
-    read_data_from(file, path, options)
 }
 
 /// Reads a table from whatever bytes come; `name` stands in errors where a file name would.
@@ -235,7 +221,16 @@ fn read_data_from(
     }
 }
 
-/// Names the columns there are, and says so when the first line is not a header at all.
+/// A number with a decimal point, thousands perhaps apart.
+pub(super) fn point_number(field: &[u8]) -> Option<f64> {
+    match number::read_with_zeros(field, number::Decimal::Point) {
+        number::Reading::Plain(x) | number::Reading::Point(x) => Some(x),
+        number::Reading::Either { point, .. } => Some(point),
+        number::Reading::Comma(_) | number::Reading::Infinite | number::Reading::Not => None,
+    }
+}
+
+/// Names the columns there are, and the one that may be meant; says so when the first line is not a header at all.
 fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: &Path) -> Error {
     let show = |name: &String| shown(name.as_bytes());
     let mut all: Vec<String> = names.iter().take(12).map(show).collect();
@@ -243,6 +238,8 @@ fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: 
         all.push("…".to_string());
     }
     let all = all.join(", ");
+    let meant =
+        near(wanted, names).map_or(String::new(), |name| format!(" (is {} meant?)", show(name)));
     let is_number = |name: &String| labels::number(name.trim().as_bytes()).is_some();
     let hint = if !no_header && names.iter().all(is_number) {
         "; the first line looks like data: a header is expected (or --no-header)"
@@ -254,8 +251,21 @@ fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: 
     let wanted = shown_up_to(usize::MAX, wanted.as_bytes());
     whole(
         path,
-        format!("no {what} column {wanted}; columns are {all}{hint}"),
+        format!("no {what} column {wanted}{meant}; columns are {all}{hint}"),
     )
+}
+
+/// The name that is most like another: the same in other letters, or with a few mistakes.
+fn near<'a>(wanted: &str, names: &'a [String]) -> Option<&'a String> {
+    let lower = |text: &str| text.trim().to_lowercase();
+    let wanted = lower(wanted);
+    let most = wanted.chars().count() / 4 + usize::from(wanted.chars().count() > 2);
+    let mistakes = |name: &String| strsim::damerau_levenshtein(&wanted, &lower(name));
+    let named = names.iter().filter(|name| name.len() <= 200);
+    let (mistakes, name) = named
+        .map(|name| (mistakes(name), name))
+        .min_by_key(|n| n.0)?;
+    (wanted.len() <= 200 && mistakes <= most).then_some(name)
 }
 
 #[cfg(feature = "parquet")]

@@ -140,6 +140,11 @@ fn decided(want: Want) -> Decided {
             unsure: false,
             infinite: false,
         },
+        Want::Complete => Decided::Number {
+            decimal: Decimal::Point,
+            unsure: false,
+            infinite: false,
+        },
         Want::Time(order, _) => Decided::Time(order.unwrap_or(DateOrder::YearFirst)),
         _ => Decided::Category,
     }

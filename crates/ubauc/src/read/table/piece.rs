@@ -5,6 +5,7 @@
 //! goes on like that as long as it can. The kinds of the blocks are joined afterwards; a block
 //! that took a column for something else is parsed once more for that column.
 
+use super::super::classes::StreamClasses;
 use super::levels::Levels;
 use super::missing::Missing;
 use super::number::{self, Decimal};
@@ -22,6 +23,10 @@ pub(super) enum Want {
     Category,
     /// Texts, and none is missing.
     Label,
+    /// Labels of a stream: texts, or nothing or `?` where there is none.
+    StreamLabel,
+    /// Numbers with a decimal point, and none is missing.
+    Complete,
     /// Numbers.
     Number(Decimal, OnText),
     /// Times.
@@ -98,6 +103,7 @@ pub(super) struct Times {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     NoLabel,
+    NoValue,
     NoNumber,
     NoTime,
     Infinite,
@@ -106,7 +112,8 @@ pub(super) enum Refused {
 impl Piece {
     pub(super) fn new(want: Want) -> Piece {
         let state = match want {
-            Want::Category | Want::Label => text(Vec::new()),
+            Want::Category | Want::Label | Want::StreamLabel => text(Vec::new()),
+            Want::Complete => State::Numbers(Numbers::new(Vec::new(), Decimal::Point)),
             Want::Number(decimal, _) => State::Numbers(Numbers::new(Vec::new(), decimal)),
             Want::Time(..) => State::Times(Times::new(Vec::new())),
             Want::Skip | Want::Guess(_) => State::Empty,
@@ -123,15 +130,16 @@ impl Piece {
     #[inline]
     pub(super) fn push(&mut self, field: &[u8], missing: &Missing) -> Result<(), Refused> {
         if missing.is(field) {
-            if self.want == Want::Label {
-                return Err(Refused::NoLabel);
-            }
+            self.refuse_missing(field)?;
             self.push_missing();
         } else {
             match &mut self.state {
                 State::Numbers(numbers) => {
                     if let Want::Number(decimal, on_text) = self.want {
                         return self.push_given_number(field, decimal, on_text);
+                    }
+                    if self.want == Want::Complete {
+                        return self.push_given_number(field, Decimal::Point, OnText::Refuse);
                     }
                     if !numbers.push(field, self.want) {
                         self.state = State::Mixed;
@@ -157,7 +165,7 @@ impl Piece {
     /// Are its values kept as texts?
     #[cfg(feature = "parquet")]
     pub(super) fn wants_text(&self) -> bool {
-        matches!(self.want, Want::Category | Want::Label)
+        matches!(self.want, Want::Category | Want::Label | Want::StreamLabel)
     }
 
     #[cfg(feature = "parquet")]
@@ -168,9 +176,7 @@ impl Piece {
     /// A gap that needs no text.
     #[cfg(feature = "parquet")]
     pub(super) fn push_null(&mut self) -> Result<(), Refused> {
-        if self.want == Want::Label {
-            return Err(Refused::NoLabel);
-        }
+        self.refuse_missing(b"")?;
         self.push_missing();
         self.rows += 1;
         Ok(())
@@ -179,6 +185,9 @@ impl Piece {
     /// A number or a time in a column of such; NaN is a gap.
     #[cfg(feature = "parquet")]
     pub(super) fn push_value(&mut self, value: f64) -> Result<(), Refused> {
+        if value.is_nan() {
+            self.refuse_missing(b"")?;
+        }
         if value.is_infinite() {
             let on_text = match self.want {
                 Want::Number(_, on_text) | Want::Time(_, on_text) => on_text,
@@ -193,6 +202,16 @@ impl Piece {
         }
         self.rows += 1;
         Ok(())
+    }
+
+    /// A gap where there may be none.
+    fn refuse_missing(&self, field: &[u8]) -> Result<(), Refused> {
+        match self.want {
+            Want::Label => Err(Refused::NoLabel),
+            Want::StreamLabel if !StreamClasses::is_unlabelled(field) => Err(Refused::NoLabel),
+            Want::Complete => Err(Refused::NoValue),
+            _ => Ok(()),
+        }
     }
 
     fn push_missing(&mut self) {

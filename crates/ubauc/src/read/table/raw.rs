@@ -1,12 +1,11 @@
 //! A file of text record by record, as it is written: to be divided, not understood.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::super::blocks::Block;
-use super::super::{Format, encoding::Encoding, format_of, read_head, text_blocks, whole};
+use super::super::{Format, Input, encoding::Encoding, format_of, read_head, text_blocks, whole};
 use super::header::head_of;
 use super::read_data_from;
 use super::record::record_ends;
@@ -26,18 +25,8 @@ pub struct RawRecords {
 impl RawRecords {
     /// Reads a file; `-` is standard input. Parquet has no records of text.
     pub fn read(path: &Path, options: &TableOptions<'_>) -> Result<RawRecords> {
-        let io_error = |source| Error::Io {
-            path: path.to_path_buf(),
-            source,
-        };
-        if path == Path::new("-") {
-            return RawRecords::read_from(io::stdin(), Path::new("<stdin>"), options);
-        }
-        let file = File::open(path).map_err(io_error)?;
-        if file.metadata().map_err(io_error)?.is_dir() {
-            return Err(whole(path, "is a directory, not a file"));
-        }
-        RawRecords::read_from(file, path, options)
+        let (input, name) = Input::open(path)?;
+        RawRecords::read_from(input.reader(), &name, options)
     }
 
     /// The same from whatever bytes come; `name` stands in errors where a file name would.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::super::Wrong;
 use super::super::blocks::{Block, count, too_long};
+use super::super::classes::StreamClasses;
 use super::super::{shown, shown_up_to};
 use super::missing::Missing;
 use super::piece::{Piece, Refused, Want};
@@ -19,6 +20,8 @@ pub(super) struct Layout<'a> {
     pub(super) names: &'a [String],
     /// Longer records are refused, in bytes.
     pub(super) max_line: usize,
+    /// What labels of a stream may be.
+    pub(super) classes: Option<&'a StreamClasses>,
 }
 
 /// What is done about a line that is wrong.
@@ -44,7 +47,7 @@ pub(super) struct Parsed {
 }
 
 /// As many skipped lines are described; all are counted.
-pub(super) const DESCRIBED: usize = 5;
+pub(in super::super) const DESCRIBED: usize = 5;
 
 /// What is wrong with a field, and its place in the record.
 type Fault = (usize, String);
@@ -68,7 +71,7 @@ pub(super) fn parse_block(
         let (start, line) = (cursor.at, cursor.line);
         let read = record(&mut cursor, wants, layout, &mut parsed.pieces);
         let wrong = match read {
-            Ok(()) if cursor.at - start <= layout.max_line.saturating_add(2) => {
+            Ok(()) if length(&block.text[start..cursor.at]) <= layout.max_line => {
                 parsed.rows += 1;
                 continue;
             }
@@ -95,6 +98,12 @@ pub(super) fn parse_block(
     parsed
 }
 
+/// Without the line end.
+fn length(record: &[u8]) -> usize {
+    let record = record.strip_suffix(b"\n").unwrap_or(record);
+    record.strip_suffix(b"\r").unwrap_or(record).len()
+}
+
 /// One record, field by field.
 fn record(
     cursor: &mut Cursor<'_>,
@@ -111,6 +120,9 @@ fn record(
             piece
                 .push(&field, layout.missing)
                 .map_err(|why| (fields, describe(why, &field, &layout.names[fields])))?;
+            if let (Want::StreamLabel, Some(classes)) = (wants[fields], layout.classes) {
+                classes.side(&field).map_err(|what| (fields, what))?;
+            }
         }
         fields += 1;
         if last {
@@ -134,6 +146,7 @@ pub(super) fn describe(why: Refused, field: &[u8], name: &str) -> String {
         Refused::NoLabel => format!(
             "the label in column {name} is missing ({value}); every row needs one, or leave the row out"
         ),
+        Refused::NoValue => format!("the value of column {name} is missing ({value})"),
         Refused::NoNumber => format!("{value} in column {name} is not a number; {otherwise}"),
         Refused::NoTime => format!("{value} in column {name} is not a date or time; {otherwise}"),
         Refused::Infinite => format!("{value} in column {name} is not finite; {otherwise}"),
@@ -163,7 +176,11 @@ pub(super) fn first_record(
 }
 
 /// Where the records of a text are, from a byte on.
-pub(super) fn record_ends(block: &Block, from: usize, delimiter: u8) -> Vec<Range<usize>> {
+pub(in super::super) fn record_ends(
+    block: &Block,
+    from: usize,
+    delimiter: u8,
+) -> Vec<Range<usize>> {
     let mut cursor = Cursor::new(block, delimiter);
     cursor.at = from;
     let mut records = Vec::new();
@@ -281,7 +298,7 @@ impl<'a> Cursor<'a> {
     fn not_utf8(&self) -> String {
         let byte = self.text[self.invalid];
         format!(
-            "byte {byte:#04x} is not UTF-8 text; say how it is written: --encoding latin1, \
+            "byte {byte:#04x} is not UTF-8 text; say how it is written: --encoding latin-1, \
              windows-1252 or utf-16"
         )
     }

@@ -10,7 +10,7 @@ use super::{ColumnChoice, TableOptions};
 use crate::Result;
 
 /// What is wanted from every column.
-pub(super) struct Roles {
+pub(in super::super) struct Roles {
     pub(super) wants: Vec<Want>,
     pub(super) label: Option<usize>,
     /// Columns that must be numbers.
@@ -20,7 +20,7 @@ pub(super) struct Roles {
 
 impl Roles {
     /// A decimal comma is looked for where the separator is another sign.
-    pub(super) fn find(
+    pub(in super::super) fn find(
         names: &[String],
         delimiter: u8,
         path: &Path,
@@ -79,5 +79,14 @@ impl Roles {
             numeric,
             decimal,
         })
+    }
+
+    /// Positions of the columns that are neither the label nor left out.
+    pub(in super::super) fn features(&self) -> impl Iterator<Item = usize> {
+        let wants = self.wants.iter().enumerate();
+        let is_feature = |want: &Want| !matches!(want, Want::Skip | Want::Label);
+        wants
+            .filter(move |(_, want)| is_feature(want))
+            .map(|(j, _)| j)
     }
 }
