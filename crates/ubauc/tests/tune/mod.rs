@@ -452,7 +452,7 @@ fn a_path_is_made_longer_where_the_best_is_at_its_end() {
 #[test]
 fn more_betas_are_tried_where_the_best_is_at_an_end() {
     let data = generated(1500, 30, 0.75);
-    for betas in [[0.5, 0.2], [500.0, 100.0]] {
+    for betas in [[0.5, 0.2], [20.0, 4.0]] {
         for race in [false, true] {
             let fixed = TuneParams {
                 settings: Setting::hinges(&betas, &KINDS[..1], ClassWeight::None),
@@ -477,7 +477,8 @@ fn more_betas_are_tried_where_the_best_is_at_an_end() {
                 true => assert!(most > betas[0], "{betas:?}: {most}"),
                 false => assert!(least < betas[1], "{betas:?}: {least}"),
             }
-            assert!(found.best().judged.auc >= fixed.best().judged.auc);
+            // Points are compared at a gap of 1e-3, and only the choice is then solved closely.
+            assert!(found.best().judged.auc >= fixed.best().judged.auc - 1e-3);
             assert!(!found.best().stopped && !found.best().collapsed);
         }
     }

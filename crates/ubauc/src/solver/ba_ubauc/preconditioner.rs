@@ -232,7 +232,7 @@ mod tests {
         let d = 7;
         let entry = |i: usize, j: usize| ((i * 31 + j * 17) % 11) as f64 / 3.0 - 1.5;
         let row = |i: usize| -> Entries {
-            let some = (0..d).filter(|j| (i + j) % 3 > 0);
+            let some = (0..d).filter(|j| !(i + j).is_multiple_of(3));
             some.map(|j| (j as u32, entry(i, j))).collect()
         };
         let diagonal: Vec<f64> = (0..d).map(|j| 0.5 + j as f64).collect();
