@@ -228,8 +228,9 @@ mod tests {
     #[test]
     fn heavy_rows_are_those_with_the_largest_weighted_squares() {
         let (n, d) = (30, 6);
-        let value =
-            |i: usize, j: usize| ((i * 7 + j * 5) % 13) as f64 * if i % 9 == 0 { 4.0 } else { 1.0 };
+        let value = |i: usize, j: usize| {
+            ((i * 7 + j * 5) % 13) as f64 * if i.is_multiple_of(9) { 4.0 } else { 1.0 }
+        };
         let indptr = (0..=n).map(|i| i * d).collect();
         let indices = (0..n * d).map(|k| (k % d) as u32).collect();
         let values = (0..n * d).map(|k| value(k / d, k % d)).collect();
