@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::{Format, Output};
 use crate::{
-    bound, compare, data, demo, evaluate, explain, learn, predict, reproduce, train, tune,
+    bound, compare, data, demo, evaluate, explain, learn, predict, report, reproduce, train, tune,
 };
 
 /// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
@@ -112,6 +112,8 @@ pub(crate) enum Command {
     Explain(explain::ExplainArgs),
     /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval
     Evaluate(evaluate::EvaluateArgs),
+    /// A model judged on a file, as a page of charts: how good it is, what it looks at, where to cut
+    Report(report::ReportArgs),
     /// Compare two or more scorers on the same examples: paired tests, Holm-corrected
     Compare(compare::CompareArgs),
     /// The univariate bound of AUC risk and its constants

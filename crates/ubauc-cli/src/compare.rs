@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
+use ubauc::data::labels::Binary;
 use ubauc::document::numbers::{interval, number, p_value};
 use ubauc::document::{Document, Table};
 use ubauc::metrics::{Auc, PairedTest, compare_many};
+use ubauc::model_file::SavedModel;
+use ubauc::report::JudgedOn;
 
 use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
 use crate::output::{self, Output};
+use crate::page::{self, PageArgs, PageParts, PageScores, file_part};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc compare`.
@@ -19,7 +23,8 @@ use crate::scoring::{ColumnArgs, Scoring};
 #[command(after_help = "Examples:\n  \
     ubauc compare model_a.csv model_b.csv\n  \
     ubauc compare --model a.json --model b.json test.svm\n  \
-    ubauc compare scores.csv --score logistic,forest,ubauc\n\n\
+    ubauc compare scores.csv --score logistic,forest,ubauc\n  \
+    ubauc compare scores.csv --score logistic,forest --report page.html\n\n\
     Files must hold the same examples in the same order; their labels are checked row by row.")]
 pub(crate) struct CompareArgs {
     /// Files of labels and scores: two or more, or one with several --score columns
@@ -29,12 +34,21 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["score", "feature"])]
     model: Vec<PathBuf>,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     scores: ScoreArgs,
 }
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
+    let inputs: Vec<&Path> = args
+        .files
+        .iter()
+        .chain(&args.model)
+        .map(PathBuf::as_path)
+        .collect();
+    args.page.refuse_early(&inputs)?;
     if !args.model.is_empty() {
         return models(args, output);
     }
@@ -60,7 +74,43 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
         let what = "one scorer only: name a second file, or several columns (--score a,b)";
         return Err(WrongUsage(what.to_string()).into());
     }
+    write_page(args, &names, &columns, &labels)?;
     tell(&report(&names, &columns, &labels.positive)?, output)
+}
+
+/// The page of all scorers, if one was asked for.
+fn write_page(
+    args: &CompareArgs,
+    names: &[String],
+    columns: &[Vec<f64>],
+    labels: &Binary,
+) -> Result<()> {
+    let Some(path) = &args.page.report else {
+        return Ok(());
+    };
+    let models = args.model.iter().map(|model| SavedModel::load(model));
+    let models = models.collect::<ubauc::Result<Vec<_>>>()?;
+    let scorers = names.iter().zip(columns).enumerate();
+    let scorers = scorers.map(|(k, (name, scores))| PageScores {
+        name: name.clone(),
+        scores,
+        auc: None,
+        model: models.get(k),
+        threshold: None,
+    });
+    let scorers: Vec<PageScores<'_>> = scorers.collect();
+    let parts = PageParts {
+        title: format!("{} scorers side by side", scorers.len()),
+        classes: labels.names.clone(),
+        positive: &labels.positive,
+        judged_on: JudgedOn::Given,
+        costs: args.page.costs.costs()?,
+    };
+    let mut report = page::report(parts, &scorers)?;
+    let examples = args.files.iter().map(|file| file_part("examples", file));
+    let models = args.model.iter().map(|file| file_part("model", file));
+    report.reproduction.files = examples.chain(models).collect::<Result<Vec<_>>>()?;
+    Ok(report.write(path)?)
 }
 
 /// Scores one file by every model.
@@ -77,6 +127,7 @@ fn models(args: &CompareArgs, output: Output) -> Result<()> {
     };
     let found = scoring.score(path, &[], output)?;
     let names: Vec<String> = args.model.iter().map(|m| m.display().to_string()).collect();
+    write_page(args, &names, &found.columns, &found.labels)?;
     tell(
         &report(&names, &found.columns, &found.labels.positive)?,
         output,

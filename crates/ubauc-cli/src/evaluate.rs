@@ -12,10 +12,14 @@ use ubauc::document::{Document, Facts, Table};
 use ubauc::metrics::{
     Auc, HandTill, PartialAuc, RocPart, WeightedAuc, auc, hand_till, roc_curve, weighted_auc,
 };
+use ubauc::model_file::SavedModel;
+use ubauc::report::JudgedOn;
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
 use crate::output::{self, Output};
+use crate::page::{self, PageArgs, PageParts, PageScores, file_name, file_part};
+use crate::report;
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc evaluate`.
@@ -23,6 +27,7 @@ use crate::scoring::{ColumnArgs, Scoring};
 #[command(after_help = "Examples:\n  \
     ubauc evaluate scores.csv\n  \
     ubauc evaluate --model model.json test.svm\n  \
+    ubauc evaluate scores.csv --report page.html --cost-fn 10\n  \
     ubauc evaluate scores.csv --label fraud --score p --max-fpr 0.05\n  \
     zcat scores.csv.gz | ubauc evaluate - --json\n  \
     ubauc evaluate probabilities.csv --multiclass   (a column of scores for each class)")]
@@ -48,6 +53,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "roc", "positive", "partition"])]
     multiclass: bool,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     scores: ScoreArgs,
@@ -55,6 +62,17 @@ pub(crate) struct EvaluateArgs {
 
 pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     let path = &args.input.file;
+    let inputs: Vec<&Path> = args
+        .model
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([path.as_path()])
+        .collect();
+    args.page.refuse_early(&inputs)?;
+    if args.page.report.is_some() && (args.multiclass || args.weight.is_some()) {
+        let what = "--report is for two classes and examples that count alike; leave out --multiclass or --weight";
+        return Err(WrongUsage(what.to_string()).into());
+    }
     if args.multiclass {
         return output.report(&multiclass(args, path, output)?);
     }
@@ -108,6 +126,9 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     }
     let partial_auc = (!partial.is_empty()).then_some(partial);
     warn(found.degenerate(), found.auc, output);
+    if let Some(page) = &args.page.report {
+        write_page(args, page, (scores, positive, &names), &found)?;
+    }
     let report = Report {
         auc: found,
         partial_auc,
@@ -118,6 +139,43 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
         return Ok(());
     }
     output.report(&report)
+}
+
+/// The page of what was judged.
+fn write_page(
+    args: &EvaluateArgs,
+    page: &Path,
+    (scores, positive, names): (&[f64], &[bool], &[String; 2]),
+    auc: &Auc,
+) -> Result<()> {
+    let path = &args.input.file;
+    let mut parts = PageParts {
+        title: format!("Scores of {}", file_name(path)),
+        classes: names.clone(),
+        positive,
+        judged_on: JudgedOn::Given,
+        costs: args.page.costs.costs()?,
+    };
+    let report = match &args.model {
+        Some(model) => {
+            parts.title = report::title(model, path);
+            let saved = SavedModel::load(model)?;
+            report::of_model(parts, &saved, scores, model, path)?
+        }
+        None => {
+            let scored = PageScores {
+                name: args.scores.score.join(", "),
+                scores,
+                auc: Some(auc.clone()),
+                model: None,
+                threshold: None,
+            };
+            let mut report = page::report(parts, &[scored])?;
+            report.reproduction.files = vec![file_part("scores", path)?];
+            report
+        }
+    };
+    Ok(report.write(page)?)
 }
 
 /// An interval that says too much.

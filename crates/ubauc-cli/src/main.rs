@@ -19,8 +19,10 @@ mod lock;
 mod map_report;
 mod names;
 mod output;
+mod page;
 mod predict;
 mod progress;
+mod report;
 mod reproduce;
 mod scoring;
 mod search;
@@ -75,6 +77,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Explain(args) => explain::run(args, output),
+        Command::Report(args) => report::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Bound(args) => bound::run(args, output),
         Command::Learn(args) => learn::run(args, cli.common.seed(), output),

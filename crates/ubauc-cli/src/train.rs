@@ -3,6 +3,7 @@
 mod initial_model;
 mod online;
 mod options;
+mod page;
 mod report;
 mod rivals;
 mod saved_model;
@@ -32,6 +33,7 @@ use crate::feature_args::{FeatureArgs, Given, Plan};
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
+use crate::page::PageArgs;
 use crate::scoring;
 use crate::search::{
     SearchArgs, Task, comparison, criterion_name, described, kind, options_of,
@@ -40,7 +42,8 @@ use crate::search::{
 use crate::training::{Training, TrainingArgs};
 use initial_model::InitialModel;
 use online::OnlineArgs;
-use report::{MapReport, Report, SearchReport, Seconds};
+use page::Judging;
+use report::{MapReport, Report, SearchReport, Seconds, TestAuc};
 use rivals::RivalArgs;
 use saved_model::saved_model;
 use test_file::TestFile;
@@ -53,6 +56,7 @@ use warnings::warn;
     ubauc train train.svm --beta 0.5 --gamma 1e-4 --model model.json\n  \
     ubauc train fraud.csv --label fraud --ignore id --least-squares balanced --model model.json\n  \
     ubauc train churn.csv --label churned --features pairs --pairs 10 --model model.json\n  \
+    ubauc train churn.csv --label churned --report churn.html\n  \
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n  \
     ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n\n\
@@ -125,6 +129,8 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     trace: bool,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     online: OnlineArgs,
     #[command(flatten)]
     rivals: RivalArgs,
@@ -176,10 +182,31 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let saved = saved_model(args, &spec, &trained, &training)?;
     let scores = training.scores_by(&saved.model)?;
     let (train_auc, train_ci95) = auc_of(&scores, &training)?;
-    let test_auc = test.map(|test| test.judge(&saved.model)).transpose()?;
+    let scored_test = test
+        .as_ref()
+        .map(|test| test.scored(&saved.model))
+        .transpose()?;
+    let test_auc = scored_test
+        .as_ref()
+        .map(|(scores, positive)| auc(scores, positive));
+    let test_auc = test_auc.transpose()?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
     let path = args.model.as_deref();
     let written = path.map_or(Ok(()), |path| saved.save(path));
+    let judged = Judging {
+        test: scored_test
+            .as_ref()
+            .map(|(scores, positive)| (scores.as_slice(), *positive)),
+        test_auc: test_auc.clone(),
+        training: &scores,
+    };
+    let page = args.write_page(
+        &saved,
+        &training,
+        (&trained, choice.tuned.as_ref()),
+        &judged,
+        seed,
+    );
     warn(&trained, &spec, (data, weights), output);
     let certificate = trained.certificate;
     let report = Report {
@@ -212,7 +239,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         stop: trained.stop.name(),
         train_auc,
         train_ci95,
-        test_auc,
+        test_auc: test_auc.map(TestAuc::from),
         model: args.model.clone().filter(|_| written.is_ok()),
         search: choice.tuned.as_ref().map(SearchReport::new),
         maps: choice.tuned.as_ref().map(MapReport::new),
@@ -227,6 +254,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     };
     let reported = print(args, &report, output);
     written?;
+    page?;
     reported
 }
 
@@ -538,6 +566,17 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
     }
     if args.training.weight.is_some() && args.training.group.is_some() {
         return wrong("--weight and --group: there is no interval of AUC for both");
+    }
+    let files = [
+        Some(&args.input.file),
+        args.test.as_ref(),
+        args.initial_model.as_ref(),
+    ];
+    let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+    args.page.refuse_early(&files)?;
+    let has_unseen = args.test.is_some() || args.searches();
+    if args.page.report.is_some() && args.training.weight.is_some() && !has_unseen {
+        return wrong("--report of training examples that have weights; give --test FILE too");
     }
     let Some(path) = &args.model else {
         return Ok(plan);

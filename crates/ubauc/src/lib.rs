@@ -16,6 +16,7 @@
 //! | [`container`] | the binary format of messages, states and checkpoints |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
+//! | [`report`] | one page of HTML: how good a scorer is, what it looks at, where to cut |
 //! | [`document`] | reports of facts, tables and figures → text, Markdown, HTML; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
@@ -35,6 +36,7 @@ pub mod model;
 pub mod model_file;
 pub mod objective;
 pub mod read;
+pub mod report;
 pub mod solver;
 pub mod tune;
 

@@ -79,7 +79,7 @@ pub use maps::{MapTrial, TunedMaps, tune_maps};
 pub use params::{Setting, TuneParams};
 use parts::Parts;
 use race::Entry;
-pub use verdict::{SIGNIFICANT, Verdict};
+pub use verdict::{HeldOut, SIGNIFICANT, Scored, Verdict};
 
 /// The gap at which chosen models of the hinge, and points that look collapsed, are solved.
 pub const FINE: f64 = 1e-6;

@@ -5,7 +5,7 @@ use ubauc::document::numbers::thousands;
 use ubauc::glass_box::effects::TermCell;
 
 use super::terms::{Axis, TermReport};
-use crate::column_report::date;
+use ubauc::document::numbers::date;
 
 /// A numeric column is drawn in about this many lines: neighbouring bins are joined.
 const BINS: usize = 12;

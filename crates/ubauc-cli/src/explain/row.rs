@@ -15,11 +15,11 @@ use ubauc::read::{self, Batch};
 
 use super::chart::shown;
 use super::terms::{Explained, Source};
-use crate::column_report::date;
 use crate::input::{FormatArgs, Wanted};
 use crate::output::{self, Output};
 use crate::scoring;
 use crate::scoring::table::TableFile;
+use ubauc::document::numbers::date;
 
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::kinds::Kinds;
 use super::parts::Parts;
-use super::{GridPoint, TuneInputs, TuneParams};
+use super::{GridPoint, Scored, TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
@@ -195,12 +195,17 @@ impl<'a> LocalFolds<'a> {
         })
     }
 
-    /// w·x of the examples that judge, by a point fitted to a training part.
-    pub(super) fn scores(&self, training: &Training<'a>, point: &GridPoint) -> Result<Vec<f64>> {
+    /// The examples that judge, scored by a point fitted to a training part.
+    pub(super) fn scores(&self, training: &Training<'a>, point: &GridPoint) -> Result<Scored> {
         let params = self.params.closely(&point.setting, point.gamma);
         let fitted = self.path_of(training, params.weighting())?.fit(&params)?;
         let of = training.judges.iter();
-        Ok(of.map(|&i| fitted.scores[i]).collect())
+        let [low, high] = fitted.lambda;
+        Ok(Scored {
+            scores: of.map(|&i| fitted.scores[i]).collect(),
+            intercept: fitted.intercept,
+            threshold: low + (high - low) / 2.0 + fitted.intercept,
+        })
     }
 
     /// The classes and groups of the examples held out.

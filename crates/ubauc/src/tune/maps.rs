@@ -350,6 +350,6 @@ impl MapSearch<'_> {
         let none = |_: Option<u32>, _: &[f64]| Ok(ColumnMap::default().into());
         let source = self.learner.source(&none);
         let folds = LocalFolds::of_held_out(source, self.inputs, self.params, self.parts);
-        verdict::of_scores(&folds, [&by_ours, &by_logistic], is_logistic)
+        verdict::of_scores(&folds, [by_ours, by_logistic], is_logistic)
     }
 }
