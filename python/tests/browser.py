@@ -57,6 +57,7 @@ class Page:
 
     def __init__(self, driver, path):
         self.driver = driver
+        driver.get("about:blank")
         driver.get_log("browser"), driver.get_log("performance")
         driver.get(path.as_uri())
         self.url = path.as_uri()

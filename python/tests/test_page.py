@@ -236,13 +236,17 @@ def test_numbers_are_those_of_the_json(pages, kind):
         assert value == at(report, key), key
     # Tables row by row.
     document = html5lib.parse(text, namespaceHTMLElements=False)
-    tables = {t.find("caption").text: t for t in document.iter("table") if t.find("caption") is not None}
+    tables = {
+        t.find("caption").text: t for t in document.iter("table") if t.find("caption") is not None
+    }
     rows = tables["Cuts worth a look, from strict to lenient"].findall("tbody/tr")
     scorer = report["scorers"][0]
     fields = ["cut", "recall", "false_alarms", "precision", "flagged", "cost"]
     assert len(rows) == len(scorer["table"]) > 5
     for row, cut in zip(rows, scorer["table"], strict=True):
-        shown = [None if (d := c.find(".//data")) is None else float(d.get("value")) for c in row][1:]
+        shown = [None if (d := c.find(".//data")) is None else float(d.get("value")) for c in row][
+            1:
+        ]
         assert shown == [cut[field] for field in fields]
     rows = tables["All cuts of the slider"].findall("tbody/tr")
     assert [float(r.findall(".//data")[-5].get("value")) for r in rows[1:]] == [
@@ -256,7 +260,9 @@ def test_numbers_are_those_of_the_json(pages, kind):
 def test_numbers_of_a_comparison_are_those_of_the_json(pages):
     path, report = pages["compare"]
     document = html5lib.parse(path.read_text(), namespaceHTMLElements=False)
-    tables = {t.find("caption").text: t for t in document.iter("table") if t.find("caption") is not None}
+    tables = {
+        t.find("caption").text: t for t in document.iter("table") if t.find("caption") is not None
+    }
     rows = tables["AUC and average precision"].findall("tbody/tr")
     shown = [[float(d.get("value")) for d in row.iter("data")][:3] for row in rows]
     assert shown == [[s["auc"], *s["ci95"]] for s in report["scorers"]]

@@ -38,7 +38,25 @@ def write_model(estimator, path):
     if len(estimator._solutions) != 1:
         raise ValueError("a model file holds two classes; use pickle or joblib for more")
     found = estimator._solutions[0]
-    certificate = {
+    names = list(getattr(estimator, "feature_names_in_", ()))
+    if found.features is not None and names != _by_position(names):
+        # The map of the columns has them.
+        names = []
+    model = found.model(classes=[class_name(label) for label in estimator.classes_], names=names)
+    # Of numbers without names the command line keeps none either.
+    has_effects = found.features is not None or names or found.file is not None
+    training = {
+        "algorithm": estimator._algorithm,
+        "parameters": json.dumps(found.parameters or estimator._saved_parameters(found)),
+        "certificate": json.dumps(certificate_of(found)),
+        "effects": found.effects if has_effects else None,
+    }
+    _core.save_model(os.fspath(path), model, training)
+
+
+def certificate_of(found):
+    """How near the optimum a solution is."""
+    return {
         "objective": None if np.isnan(found.objective) else found.objective,
         "dual": found.dual,
         "gap": found.gap,
@@ -49,16 +67,21 @@ def write_model(estimator, path):
         "n_neg": found.counts[0],
         "n_pos": found.counts[1],
     }
-    model = found.model(
-        classes=[class_name(label) for label in estimator.classes_],
-        names=getattr(estimator, "feature_names_in_", ()),
-    )
-    training = {
-        "algorithm": estimator._algorithm,
-        "parameters": json.dumps(estimator._saved_parameters(found)),
-        "certificate": json.dumps(certificate),
-    }
-    _core.save_model(os.fspath(path), model, training)
+
+
+def _by_position(names):
+    """What columns without names are called."""
+    return [f"x{j}" for j in range(len(names))]
+
+
+def _set_features(found, effects, names):
+    """The parameters that would make the map again."""
+    pairs = [tuple(names[j] for j in e["columns"]) for e in effects if e["kind"] == "pair"]
+    has_bins = any(e["kind"] == "cells" and e["cells"]["kind"] == "bins" for e in effects)
+    if pairs:
+        found.features, found.interactions = "pairs", pairs
+    elif has_bins:
+        found.features = "additive"
 
 
 def read_model(cls, path):
@@ -75,9 +98,9 @@ def read_model(cls, path):
         columns = features["columns"]
         found.n_features_in_ = len(columns)
         found._set_kinds(column["kind"] for column in columns)
-        by_position = [f"x{j}" for j in range(len(columns))]
         named = [column["name"] for column in columns]
-        names = [] if not names and named == by_position else named
+        _set_features(found, features["effects"], named)
+        names = [] if not names and named == _by_position(named) else named
     elif kind == "identity":
         found.n_features_in_ = model["weights"].size
     elif names:
@@ -113,6 +136,10 @@ def read_model(cls, path):
                 seed=parameters.get("seed", 0),
                 calibration=calibration,
                 features=None if kind == "identity" else model["features"],
+                map=getattr(found, "features", "linear"),
+                effects=training["effects"],
+                parameters=parameters,
+                file=model["file"],
             )
         ]
     )

@@ -11,7 +11,8 @@ use ubauc::features::FeatureMap;
 use ubauc::metrics::{Auc, compare_many};
 use ubauc::model_file::SavedModel;
 use ubauc::report::{
-    ColumnPart, Compared, Costs, FilePart, Judged, JudgedOn, Report, Reproduction, Scored,
+    ColumnPart, Compared, Costs, EffectsPart, FilePart, Judged, JudgedOn, Report, Reproduction,
+    Scored,
 };
 
 use crate::args::WrongUsage;
@@ -145,6 +146,8 @@ pub(crate) fn report(parts: PageParts<'_>, scorers: &[PageScores<'_>]) -> Result
         costs: parts.costs,
         scorers: judged,
         tests,
+        effects: model
+            .and_then(|saved| EffectsPart::of_model(&saved.model, saved.effects.as_ref())),
         search: Vec::new(),
         certificate: model.map(|saved| saved.certificate.clone()),
         steps: Vec::new(),

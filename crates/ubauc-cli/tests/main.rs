@@ -17,6 +17,7 @@ mod optimum;
 mod passes;
 mod predict;
 mod process;
+mod report;
 mod reproduce;
 mod rivals;
 mod tables;

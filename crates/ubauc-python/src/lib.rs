@@ -7,6 +7,7 @@ mod auc_parts;
 mod calibrate;
 mod caller;
 mod error;
+mod explain;
 mod fit;
 mod input;
 mod kinds;
@@ -16,6 +17,7 @@ mod metrics;
 mod model;
 mod part;
 mod read;
+mod report;
 mod rival_learner;
 mod rounds;
 mod spec;
@@ -41,6 +43,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tune::add_to(module)?;
     table::add_to(module)?;
     maps::add_to(module)?;
+    explain::add_to(module)?;
+    report::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

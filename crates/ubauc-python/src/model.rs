@@ -6,9 +6,9 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use ubauc::calibrate::Calibration;
-use ubauc::model::Model;
+use ubauc::model::{Model, Partition, Reading};
 use ubauc::model_file::SavedModel;
 
 use crate::error::Refused;
@@ -33,6 +33,15 @@ pub(crate) struct ModelFields<'py> {
     calibration: Option<CalibrationFields<'py>>,
     classes: [String; 2],
     names: Vec<String>,
+    /// How the table was written and which classes were divided in two, as JSON: nothing that Python has a use for.
+    file: Option<String>,
+}
+
+/// What a file says besides, and Python only hands on.
+#[derive(Default, Serialize, Deserialize)]
+struct FileOnly {
+    reading: Reading,
+    partition: Option<Partition>,
 }
 
 impl ModelFields<'_> {
@@ -44,6 +53,10 @@ impl ModelFields<'_> {
             }
             None => None,
         };
+        let FileOnly { reading, partition } = match &self.file {
+            Some(file) => from_json(file)?,
+            None => FileOnly::default(),
+        };
         Ok(Model {
             features: from_json(&self.features)?,
             weights: self.weights.as_slice()?.to_vec(),
@@ -52,18 +65,20 @@ impl ModelFields<'_> {
             calibration,
             classes: self.classes,
             names: self.names,
-            ..Model::default()
+            reading,
+            partition,
         })
     }
 }
 
-/// What a file says of the training of a model; `parameters` and `certificate` are JSON objects.
+/// What a file says of the training of a model; all but the algorithm are JSON objects.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Training {
     algorithm: String,
     parameters: String,
     certificate: String,
+    effects: Option<String>,
 }
 
 /// The score of every raw row.
@@ -91,7 +106,8 @@ pub(crate) fn save_model(
         from_json(&training.parameters)?,
         from_json(&training.certificate)?,
     );
-    let saved = saved.map_err(Refused::from)?;
+    let effects = training.effects.as_deref().map(from_json).transpose()?;
+    let saved = saved.map_err(Refused::from)?.with_effects(effects);
     Ok(saved.save(&path).map_err(Refused::from)?)
 }
 
@@ -121,10 +137,17 @@ pub(crate) fn load_model(
     )?;
     model.set_item("classes", &saved.model.classes)?;
     model.set_item("names", &saved.model.names)?;
+    let file = FileOnly {
+        reading: saved.model.reading,
+        partition: saved.model.partition,
+    };
+    model.set_item("file", to_json(&file)?)?;
     let training = PyDict::new(py);
     training.set_item("algorithm", &saved.algorithm)?;
     training.set_item("parameters", to_json(&saved.parameters)?)?;
     training.set_item("certificate", to_json(&saved.certificate)?)?;
+    let effects = saved.effects.as_ref().map(to_json).transpose()?;
+    training.set_item("effects", effects)?;
     Ok((model, training))
 }
 

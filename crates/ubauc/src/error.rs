@@ -141,6 +141,13 @@ pub enum Error {
         what: String,
     },
 
+    /// A model that cannot be taken apart into effects.
+    #[error("{what}")]
+    NoEffects {
+        /// Why, and what to do.
+        what: &'static str,
+    },
+
     /// Remote rows could not be reached.
     #[error("{0}")]
     Rows(Box<dyn std::error::Error + Send + Sync>),

@@ -5,7 +5,7 @@ use ubauc::algorithm::Outcome;
 use ubauc::metrics::Auc;
 use ubauc::model_file::SavedModel;
 use ubauc::read::table::ColumnReport;
-use ubauc::report::{Candidate, ColumnPart, JudgedOn, Step};
+use ubauc::report::{Candidate, ColumnPart, EffectsPart, JudgedOn, Step};
 use ubauc::tune::{HeldOut, MapTrial, Scored, TunedMaps, Verdict};
 
 use super::TrainArgs;
@@ -71,6 +71,7 @@ impl TrainArgs {
             costs: self.page.costs.costs()?,
         };
         let mut report = page::report(parts, &scorers)?;
+        report.effects = EffectsPart::of_model(&saved.model, saved.effects.as_ref());
         report.search = tuned.map_or(Vec::new(), candidates);
         report.certificate = Some(saved.certificate.clone());
         report.steps = Step::of_trace(&trained.trace);

@@ -65,7 +65,7 @@ fn chart(points: &[[f64; 2]], name: &str, scale: Scale) -> String {
     let mut chart = Chart::new(
         [360.0, 250.0],
         Margins {
-            left: 56.0,
+            left: 66.0,
             ..Margins::default()
         },
         x,

@@ -247,6 +247,15 @@ impl Chart {
         );
     }
 
+    /// A text that ends there, from below on the left.
+    pub(super) fn slanted(&mut self, [x, y]: [f64; 2], text: &str) {
+        self.body += &format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\" transform=\"rotate(-50 {x:.1} {y:.1})\" {}>{}</text>\n",
+            Paint::Ink.fill(),
+            escape(text)
+        );
+    }
+
     /// A dot of a series, a circle or, of odd ones, a diamond.
     pub(super) fn dot(&mut self, [x, y]: [f64; 2], series: usize) {
         let fill = Paint::Series(series).fill();

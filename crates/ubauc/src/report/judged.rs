@@ -4,7 +4,7 @@
 //! last one that was kept; whatever is left out lies within δ of the line that is drawn. δ is 1/400 of the side of the picture,
 //! about a pixel, and is doubled until at most [`MOST`] points are left.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::metrics::{Auc, RocCurve, average_precision, roc_band, roc_curve, wilson};
@@ -21,7 +21,7 @@ const BARS: usize = 40;
 const GROUPS: usize = 10;
 
 /// What mistakes cost, in one unit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// Of a negative that is flagged.
     pub false_positive: f64,

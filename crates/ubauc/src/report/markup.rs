@@ -25,14 +25,14 @@ pub(super) fn share(key: &str, value: f64) -> String {
     number(key, value, percent(value))
 }
 
-/// 0.927 as `92.7 %`; what is not quite all or nothing does not look so.
+/// 0.927 as `92.7 %`, which no line break parts; what is not quite all or nothing does not look so.
 pub(super) fn percent(value: f64) -> String {
     let shown = 100.0 * value;
     match () {
         () if !value.is_finite() => "–".to_string(),
-        () if value > 0.0 && shown < 0.05 => format!("{shown:.2} %"),
-        () if value < 1.0 && shown > 99.95 => format!("{:.2} %", shown.min(99.99)),
-        () => format!("{shown:.1} %"),
+        () if value > 0.0 && shown < 0.05 => format!("{shown:.2}\u{a0}%"),
+        () if value < 1.0 && shown > 99.95 => format!("{:.2}\u{a0}%", shown.min(99.99)),
+        () => format!("{shown:.1}\u{a0}%"),
     }
 }
 
@@ -60,6 +60,15 @@ pub(super) fn figure(chart: &str, caption: &str) -> String {
     format!(
         "<figure>\n{chart}<figcaption>{}</figcaption>\n</figure>\n",
         escape(caption)
+    )
+}
+
+/// A chart with its name above it.
+pub(super) fn named_figure(name: &str, chart: &str, remark: &str) -> String {
+    let name = super::markup::name(name);
+    format!(
+        "<figure>\n<figcaption><strong>{name}</strong> {}</figcaption>\n{chart}</figure>\n",
+        escape(remark)
     )
 }
 

@@ -22,6 +22,7 @@ mod certificate;
 mod chart;
 mod columns;
 mod comparison;
+mod effects;
 mod histogram;
 mod judged;
 mod markup;
@@ -37,11 +38,14 @@ mod verdict;
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::atomic::AtomicFile;
+use crate::glass_box::effects::SavedEffects;
+use crate::glass_box::explain::{Explained, TermReport};
 use crate::metrics::PairedTest;
+use crate::model::Model;
 use crate::model_file::Certificate;
 
 pub use judged::{Costs, Cut, Group, Histogram, Judged, NamedCut, Scored, Why};
@@ -63,6 +67,9 @@ pub struct Report {
     /// Pairs of scorers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Compared>,
+    /// What the model looks at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effects: Option<EffectsPart>,
     /// What the search tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<Candidate>,
@@ -80,6 +87,26 @@ pub struct Report {
     /// What a reader should know besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// What the columns and pairs of a model add to its scores.
+#[derive(Debug, Clone, Serialize)]
+pub struct EffectsPart {
+    /// The mean score of the rows that were learned from.
+    pub intercept: f64,
+    /// The most important first.
+    pub terms: Vec<TermReport>,
+}
+
+impl EffectsPart {
+    /// Of a model and what its file keeps of its training rows; none where that is not known, or where features are hashed.
+    pub fn of_model(model: &Model, saved: Option<&SavedEffects>) -> Option<EffectsPart> {
+        let explained = Explained::new(model, saved).ok()?;
+        Some(EffectsPart {
+            intercept: explained.intercept,
+            terms: explained.ranked().into_iter().cloned().collect(),
+        })
+    }
 }
 
 /// Which examples.
@@ -109,7 +136,7 @@ pub struct Compared {
 }
 
 /// One point of the search.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Linear, additive, pairs.
     pub features: String,
@@ -126,14 +153,14 @@ pub struct Candidate {
 }
 
 /// One step, round or pass of a solver.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Counted from the beginning.
     pub step: usize,
     /// What is minimised.
     pub objective: f64,
     /// The most by which that can be above the minimum, as a share of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
 }
 
@@ -186,6 +213,11 @@ impl Report {
     /// The page.
     pub fn to_html(&self) -> String {
         page::render(self)
+    }
+
+    /// The verdict alone, as a piece of HTML for a page that is already there: a notebook.
+    pub fn summary(&self) -> String {
+        verdict::summary(self)
     }
 
     /// Writes the page: whole, or the old one stays. `-` is standard output.

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::markup::{Section, escape, folded, name, short, side_by_side};
 use super::{
-    Report, calibration, certificate, columns, comparison, histogram, precision_recall,
+    Report, calibration, certificate, columns, comparison, effects, histogram, precision_recall,
     reproduction, roc, search, thresholds, verdict,
 };
 
@@ -67,6 +67,13 @@ fn sections(report: &Report) -> Vec<Section> {
         "How well it tells the classes apart",
         curves(report),
     );
+    if let Some(found) = report
+        .effects
+        .as_ref()
+        .filter(|found| !found.terms.is_empty())
+    {
+        add("effects", "What it looks at", effects::section(found));
+    }
     add("cuts", "What each cut does", cuts(report));
     add(
         "scores",

@@ -4,9 +4,9 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const percent = (x) => {
     const shown = 100 * x;
-    if (x > 0 && shown < 0.05) return shown.toFixed(2) + " %";
-    if (x < 1 && shown > 99.95) return Math.min(shown, 99.99).toFixed(2) + " %";
-    return shown.toFixed(1) + " %";
+    if (x > 0 && shown < 0.05) return shown.toFixed(2) + "\u00a0%";
+    if (x < 1 && shown > 99.95) return Math.min(shown, 99.99).toFixed(2) + "\u00a0%";
+    return shown.toFixed(1) + "\u00a0%";
   };
   const thousands = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 

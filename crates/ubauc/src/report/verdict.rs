@@ -1,7 +1,7 @@
 //! The answer first: how good it is, what it looks at, where to cut, in words that need no statistics.
 
 use super::markup::{escape, name, number, percent, share};
-use super::{Judged, JudgedOn, Report, Why, comparison};
+use super::{Judged, JudgedOn, Report, Why, comparison, effects};
 use crate::document::numbers::{p_value, thousands};
 use crate::metrics::Auc;
 
@@ -11,9 +11,28 @@ pub(super) fn section(report: &Report) -> String {
     };
     let mut out = String::from("<div class=\"verdict\">\n");
     out += &card("How good is it?", &how_good(report, main));
+    if let Some(found) = &report.effects {
+        let link = "<p>A score is a sum that can be taken apart: <a href=\"#effects\">see every term</a>.</p>\n";
+        let answer = effects::sentence(found);
+        if !answer.is_empty() {
+            out += &card("What does it look at?", &(answer + link));
+        }
+    }
     out += &card("Where to cut?", &where_to_cut(report, main));
     out += "</div>\n";
     out + &basis(report, main)
+}
+
+/// How good it is, and what that rests on.
+pub(super) fn summary(report: &Report) -> String {
+    let Some(main) = report.main() else {
+        return String::new();
+    };
+    format!(
+        "<div>\n{}{}</div>\n",
+        how_good(report, main),
+        basis(report, main)
+    )
 }
 
 fn card(question: &str, answer: &str) -> String {
