@@ -74,12 +74,16 @@ def _by_position(names):
     return [f"x{j}" for j in range(len(names))]
 
 
-def _set_features(found, effects, names):
+def _set_features(found, effects, columns):
     """The parameters that would make the map again."""
-    pairs = [tuple(names[j] for j in e["columns"]) for e in effects if e["kind"] == "pair"]
+    pairs = [[columns[j] for j in e["columns"]] for e in effects if e["kind"] == "pair"]
     has_bins = any(e["kind"] == "cells" and e["cells"]["kind"] == "bins" for e in effects)
     if pairs:
-        found.features, found.interactions = "pairs", pairs
+        found.features = "pairs"
+        # The name of a time does not say which part of it is meant.
+        has_times = any(column["kind"] == "time" for pair in pairs for column in pair)
+        named = [(a["name"], b["name"]) for a, b in pairs]
+        found.interactions = len(pairs) if has_times else named
     elif has_bins:
         found.features = "additive"
 
@@ -99,7 +103,7 @@ def read_model(cls, path):
         found.n_features_in_ = len(columns)
         found._set_kinds(column["kind"] for column in columns)
         named = [column["name"] for column in columns]
-        _set_features(found, features["effects"], named)
+        _set_features(found, features["effects"], columns)
         names = [] if not names and named == _by_position(named) else named
     elif kind == "identity":
         found.n_features_in_ = model["weights"].size

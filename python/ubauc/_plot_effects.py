@@ -9,6 +9,9 @@ MARGIN = 0.1
 # Colours of levels, of missing and rare ones, of counts, and of cells without examples.
 MAIN, APART, COUNTS, EMPTY = "#1f6fb4", "#d98200", "#9aa5b1", "#e8e8e8"
 
+# Parts of a time, by how many values they have.
+PARTS = {24: " hour", 7: " weekday", 12: " month"}
+
 
 def draw(effects, terms, figure, *, columns, max_levels):
     """A panel for each term; the axes by the names of the terms."""
@@ -118,8 +121,8 @@ def _parts(ax, below, term):
     ax.bar(places, term.scores, color=MAIN, gid="levels")
     below.bar(places, term.rows, color=COUNTS, gid="counts")
     step = 1 if places.size <= 12 else 3
-    names = [cell.names[0] for cell in term.cells]
-    below.set_xticks(places[::step], names[::step], rotation=45 if places.size == 7 else 0)
+    names = [cell.names[0][:3] for cell in term.cells]
+    below.set_xticks(places[::step], names[::step])
 
 
 def chosen_levels(term, most):
@@ -203,12 +206,15 @@ def _heat_map(ax, term, most):
     for axis, side, cells in ((ax.xaxis, 0, across), (ax.yaxis, 1, up)):
         places, names = _ticks(term.sides[side], cells)
         axis.set_ticks(places, names)
-    long = max(len(label.get_text()) for label in ax.get_xticklabels()) > 5
-    if long:
+    if sum(len(label.get_text()) + 1 for label in ax.get_xticklabels()) > 36:
         for label in ax.get_xticklabels():
             label.set(rotation=45, ha="right", rotation_mode="anchor")
     ax.tick_params(labelsize="small")
-    ax.set(xlabel=term.columns[0], ylabel=term.columns[1])
+    ax.set(xlabel=_label(term.sides[0]), ylabel=_label(term.sides[1]))
+
+
+def _label(side):
+    return side.column + (PARTS.get(len(side.names), "") if side.kind == "part" else "")
 
 
 def _ticks(side, cells):

@@ -232,14 +232,17 @@ pub(crate) fn fit_table<'py>(
     let (found, collapsed) = detached(py, context.n_jobs, || {
         let labels = two_classes(positive, context.classes.clone());
         watched(weights, &context, |inputs| {
-            let found = algorithm::fit_table(&table.0, &labels, inputs, &spec, &ColumnMap::learn)?;
+            let found = algorithm::fit_table(&table.0, &labels, inputs, &spec)?;
             let collapsed = has_collapsed(&found.data, weights, &found.outcome);
             Ok((found, collapsed))
         })
     })?;
     let answer = answer(py, &found.outcome)?;
     answer.set_item("collapsed", collapsed)?;
-    answer.set_item("features", to_json(&FeatureMap::Columns(found.map))?)?;
+    answer.set_item(
+        "features",
+        to_json(&FeatureMap::Columns(found.learned.map))?,
+    )?;
     Ok(answer)
 }
 

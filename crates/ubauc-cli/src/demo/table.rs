@@ -8,7 +8,6 @@ use serde::Serialize;
 use ubauc::algorithm::{FitInputs, Spec, fit_table};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::document::Document;
-use ubauc::features::ColumnMap;
 use ubauc::metrics::{Auc, auc};
 use ubauc::read::table::{TableExamples, TableOptions, read_table_from};
 
@@ -33,11 +32,11 @@ impl TableDemo {
         let (test, test_labels) = read(&customers(seed.wrapping_add(1), ROWS))?;
         let spec = Spec::BaUbauc(ubauc::algorithm::BaUbauc::default());
         let inputs = FitInputs::default();
-        let fitted = fit_table(&train.table, &labels, &inputs, &spec, &ColumnMap::learn)?;
+        let fitted = fit_table(&train.table, &labels, &inputs, &spec)?;
         let scores = fitted.model().scores_table(&test.table)?;
         Ok(TableDemo {
             rows: ROWS,
-            features: FeaturesReport::new(&train.columns, Some(&fitted.map)),
+            features: FeaturesReport::new(&train.columns, Some(&fitted.learned.map)),
             auc: auc(&scores, &test_labels.positive)?,
             classes: labels.names,
         })

@@ -157,20 +157,15 @@ impl<'a> TrainingTable<'a> {
         progress: Option<Progress<'_>>,
     ) -> Result<GlassBox> {
         let learned = self.learn(kind)?;
-        let rows = learned.map.apply(self.table)?;
-        let data = Dataset::new(rows, self.labels.clone(), Vec::new())?;
-        let inputs = BatchInputs {
-            weights: self.weights,
-            nesting: learned.nesting.as_ref(),
-            progress,
-            ..BatchInputs::default()
-        };
-        let fit = ba_ubauc::fit(&data, &inputs, params)?;
-        let outcome = Outcome::of_newton(fit, params, &TrainingSet::from(&data));
-        Ok(GlassBox {
-            learned,
-            data,
-            outcome,
+        GlassBox::new(learned, self.table, self.labels, |data, nesting| {
+            let inputs = BatchInputs {
+                weights: self.weights,
+                nesting,
+                progress,
+                ..BatchInputs::default()
+            };
+            let fit = ba_ubauc::fit(data, &inputs, params)?;
+            Ok(Outcome::of_newton(fit, params, &TrainingSet::from(data)))
         })
     }
 }
@@ -187,6 +182,23 @@ pub struct GlassBox {
 }
 
 impl GlassBox {
+    /// By any way to fit the features that a map makes.
+    pub(crate) fn new(
+        learned: LearnedMap,
+        table: &Table,
+        labels: &Binary,
+        fit: impl FnOnce(&Dataset, Option<&Nesting>) -> Result<Outcome>,
+    ) -> Result<GlassBox> {
+        let rows = learned.map.apply(table)?;
+        let data = Dataset::new(rows, labels.clone(), Vec::new())?;
+        let outcome = fit(&data, learned.nesting.as_ref())?;
+        Ok(GlassBox {
+            learned,
+            data,
+            outcome,
+        })
+    }
+
     /// The model, which scores raw tables; not calibrated.
     pub fn model(&self) -> Model {
         Model {

@@ -140,7 +140,7 @@ fn a_model_of_a_table_scores_it_as_its_rows_were_scored() {
     for algorithm in Algorithm::all() {
         let spec = Spec::new(algorithm);
         let inputs = FitInputs::default();
-        let found = fit_table(&table, &labels, &inputs, &spec, &ColumnMap::learn).unwrap();
+        let found = fit_table(&table, &labels, &inputs, &spec).unwrap();
         assert_eq!(
             found.outcome.model.weights,
             fit(&found.data, &inputs, &spec).unwrap().model.weights
@@ -184,13 +184,7 @@ fn labels_must_be_as_many_as_rows() {
     let tuned = tune_table(&table, &few, &inputs, &soft(), &ColumnMap::learn);
     assert!(matches!(tuned, Err(Error::Length { .. })));
     let spec = Spec::new(Algorithm::Logistic);
-    let fitted = fit_table(
-        &table,
-        &few,
-        &FitInputs::default(),
-        &spec,
-        &ColumnMap::learn,
-    );
+    let fitted = fit_table(&table, &few, &FitInputs::default(), &spec);
     assert!(matches!(fitted, Err(Error::Length { .. })));
 }
 
