@@ -90,10 +90,11 @@ class Page:
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def screenshot(self, path, height=None):
-        given = {"format": "png", "captureBeyondViewport": height is None}
+    def screenshot(self):
+        """The whole page, as the bytes of a PNG."""
+        given = {"format": "png", "captureBeyondViewport": True}
         found = self.driver.execute_cdp_cmd("Page.captureScreenshot", given)
-        path.write_bytes(base64.b64decode(found["data"]))
+        return base64.b64decode(found["data"])
 
     def pdf(self):
         """The pages of a print on A4."""

@@ -103,7 +103,7 @@ pub(crate) enum Command {
     /// See what the program does, on imbalanced data made up on the spot
     Demo(demo::DemoArgs),
     /// Learn a linear scoring function, with a certificate of how good it is
-    Train(train::TrainArgs),
+    Train(Box<train::TrainArgs>),
     /// Learn from a stream, one example at a time, in memory that does not grow with it
     Learn(learn::LearnArgs),
     /// Score examples with a model, as they come

@@ -21,7 +21,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
 use ubauc::glass_box::MapKind;
-use ubauc::metrics::{auc, clustered_auc, weighted_auc};
+use ubauc::metrics::{Auc, auc, clustered_auc, weighted_auc};
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
@@ -208,8 +208,42 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         seed,
     );
     warn(&trained, &spec, (data, weights), output);
+    let found = Found {
+        train: (train_auc, train_ci95),
+        test: test_auc,
+        is_saved: written.is_ok(),
+        seconds: Seconds {
+            read: seconds_read,
+            tune: searched.then_some(seconds_tune),
+            solve: seconds_solve,
+            total: started.elapsed().as_secs_f64(),
+        },
+    };
+    let report = report_of((args, &spec), &training, trained, choice.tuned, found);
+    let reported = print(args, &report, output);
+    written?;
+    page?;
+    reported
+}
+
+/// What came of it, besides the model.
+struct Found {
+    train: (f64, [f64; 2]),
+    test: Option<Auc>,
+    is_saved: bool,
+    seconds: Seconds,
+}
+
+fn report_of(
+    (args, spec): (&TrainArgs, &Spec),
+    training: &Training,
+    trained: Outcome,
+    tuned: Option<TunedMaps>,
+    found: Found,
+) -> Report {
+    let data = &training.data;
     let certificate = trained.certificate;
-    let report = Report {
+    Report {
         algorithm: args.algorithm.name().to_string(),
         solver: (args.algorithm == Algorithm::BaUbauc).then(|| name_of(args.solver)),
         n: data.rows().len(),
@@ -237,25 +271,16 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         passes: trained.effort.passes,
         online: args.online.report_of(&spec, trained.effort.eta0),
         stop: trained.stop.name(),
-        train_auc,
-        train_ci95,
-        test_auc: test_auc.map(TestAuc::from),
-        model: args.model.clone().filter(|_| written.is_ok()),
-        search: choice.tuned.as_ref().map(SearchReport::new),
-        maps: choice.tuned.as_ref().map(MapReport::new),
-        verdict: choice.tuned.and_then(|tuned| tuned.verdict),
+        train_auc: found.train.0,
+        train_ci95: found.train.1,
+        test_auc: found.test.map(TestAuc::from),
+        model: args.model.clone().filter(|_| found.is_saved),
+        search: tuned.as_ref().map(SearchReport::new),
+        maps: tuned.as_ref().map(MapReport::new),
+        verdict: tuned.and_then(|tuned| tuned.verdict),
         trace: args.trace.then_some(trained.trace),
-        seconds: Seconds {
-            read: seconds_read,
-            tune: searched.then_some(seconds_tune),
-            solve: seconds_solve,
-            total: started.elapsed().as_secs_f64(),
-        },
-    };
-    let reported = print(args, &report, output);
-    written?;
-    page?;
-    reported
+        seconds: found.seconds,
+    }
 }
 
 /// Learns a map of the table and its weights; the examples of `--test` are read again where their raw values were not kept.

@@ -86,33 +86,7 @@ fn by_group(scorer: &Judged, positive: &str) -> String {
     );
     chart.vertical("share that is positive");
     let bottom = chart.bottom();
-    for (k, group) in scorer.groups.iter().enumerate() {
-        let (left, right) = (chart.x(k as f64) + 2.0, chart.x(k as f64 + 1.0) - 2.0);
-        let middle = (left + right) / 2.0;
-        let text = format!(
-            "{}: {} of {} rows are {} ({}; 95 % interval {} to {})",
-            range(group.low, group.high),
-            thousands(group.n_pos),
-            thousands(group.n),
-            short(positive),
-            percent(group.share),
-            percent(group.ci95[0]),
-            percent(group.ci95[1])
-        );
-        chart.described(&text, |chart| {
-            let top = chart.y(group.share);
-            chart.rect(
-                [left, top, right - left, bottom - top],
-                &Paint::Series(0).fill(),
-            );
-            chart.segment(
-                [middle, chart.y(group.ci95[0])],
-                [middle, chart.y(group.ci95[1])],
-                Paint::Ink,
-                1.5,
-            );
-        });
-    }
+    bars(&mut chart, scorer, positive);
     chart.segment(
         [chart.x(0.0), bottom],
         [chart.x(n as f64), bottom],
@@ -147,6 +121,38 @@ fn by_group(scorer: &Judged, positive: &str) -> String {
         percent(scorer.prevalence())
     );
     figure(&chart.finish(&title), &caption)
+}
+
+/// The share of every group, with its interval.
+fn bars(chart: &mut Chart, scorer: &Judged, positive: &str) {
+    let bottom = chart.bottom();
+    for (k, group) in scorer.groups.iter().enumerate() {
+        let (left, right) = (chart.x(k as f64) + 2.0, chart.x(k as f64 + 1.0) - 2.0);
+        let middle = (left + right) / 2.0;
+        let text = format!(
+            "{}: {} of {} rows are {} ({}; 95 % interval {} to {})",
+            range(group.low, group.high),
+            thousands(group.n_pos),
+            thousands(group.n),
+            short(positive),
+            percent(group.share),
+            percent(group.ci95[0]),
+            percent(group.ci95[1])
+        );
+        chart.described(&text, |chart| {
+            let top = chart.y(group.share);
+            chart.rect(
+                [left, top, right - left, bottom - top],
+                &Paint::Series(0).fill(),
+            );
+            chart.segment(
+                [middle, chart.y(group.ci95[0])],
+                [middle, chart.y(group.ci95[1])],
+                Paint::Ink,
+                1.5,
+            );
+        });
+    }
 }
 
 fn range(low: Option<f64>, high: Option<f64>) -> String {

@@ -34,7 +34,7 @@ fn values(info: &ColumnInfo) -> String {
     match (info.kind, info.numbers) {
         (ColumnKind::Category, _) => {
             let mut commonest: Vec<&Level> = info.levels.iter().collect();
-            commonest.sort_by(|a, b| b.rows.cmp(&a.rows));
+            commonest.sort_by_key(|level| std::cmp::Reverse(level.rows));
             let named: Vec<String> = commonest
                 .iter()
                 .take(3)

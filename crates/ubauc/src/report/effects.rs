@@ -30,7 +30,7 @@ pub(super) fn section(effects: &EffectsPart) -> String {
     out += &importances(terms);
     // What moves no score is not worth a picture.
     let least = 1e-3 * terms.first().map_or(0.0, TermReport::rank);
-    let largest = terms.iter().map(|term| extent(term)).fold(0.0, f64::max);
+    let largest = terms.iter().map(extent).fold(0.0, f64::max);
     let (pairs, columns): (Vec<&TermReport>, Vec<&TermReport>) = terms
         .iter()
         .filter(|term| term.rank() > least)

@@ -62,6 +62,30 @@ pub(super) fn figure_of(term: &TermReport, largest: f64) -> String {
     let mut chart = Chart::new([360.0, 54.0 + LINE * cells.len() as f64], margins, x, y);
     chart.horizontal("adds to the score", true);
     chart.text([chart.width - 2.0, 11.0], END, Paint::Faint, "rows");
+    lines(&mut chart, side, &cells);
+    let title = format!(
+        "What the levels of {} add to the score",
+        clipped(&term.name)
+    );
+    let more = match n - cells.len() {
+        0 => String::new(),
+        more => {
+            let drawn: u64 = cells.iter().map(|cell| cell.rows).sum();
+            let all: u64 = term.cells.iter().map(|cell| cell.rows).sum();
+            format!(
+                " {} more levels with {} rows are not drawn.",
+                thousands(more as u64),
+                thousands(all - drawn)
+            )
+        }
+    };
+    let remark = format!("(importance {:.3}).{more}", term.rank());
+    named_figure(&term.name, &chart.finish(&title), &remark)
+}
+
+/// A bar for each level.
+fn lines(chart: &mut Chart, side: &Side, cells: &[&TermCell]) {
+    let margins = chart.margins;
     let zero = chart.x(0.0);
     chart.segment(
         [zero, margins.top],
@@ -106,22 +130,4 @@ pub(super) fn figure_of(term: &TermReport, largest: f64) -> String {
             );
         });
     }
-    let title = format!(
-        "What the levels of {} add to the score",
-        clipped(&term.name)
-    );
-    let more = match n - cells.len() {
-        0 => String::new(),
-        more => {
-            let drawn: u64 = cells.iter().map(|cell| cell.rows).sum();
-            let all: u64 = term.cells.iter().map(|cell| cell.rows).sum();
-            format!(
-                " {} more levels with {} rows are not drawn.",
-                thousands(more as u64),
-                thousands(all - drawn)
-            )
-        }
-    };
-    let remark = format!("(importance {:.3}).{more}", term.rank());
-    named_figure(&term.name, &chart.finish(&title), &remark)
 }

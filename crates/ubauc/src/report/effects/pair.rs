@@ -14,6 +14,13 @@ const MOST: usize = 12;
 /// From this share of the strongest on a cell has its sign.
 const SIGNED: f64 = 0.35;
 
+/// Rows and the sum of their values, by places.
+type Grid = HashMap<(usize, usize), (u64, f64)>;
+
+fn mean((rows, sum): (u64, f64)) -> f64 {
+    if rows > 0 { sum / rows as f64 } else { 0.0 }
+}
+
 /// Which cells of a side are joined.
 struct Joined {
     /// Of every cell of the side.
@@ -35,7 +42,7 @@ pub(super) fn figure_of(term: &TermReport) -> String {
         rows
     };
     let (down, across) = (join(down, &rows_of(0)), join(across, &rows_of(1)));
-    let mut grid: HashMap<(usize, usize), (u64, f64)> = HashMap::new();
+    let mut grid = Grid::new();
     for cell in &term.cells {
         let places = cell.cell.first().zip(cell.cell.get(1));
         let places = places.and_then(|(a, b)| {
@@ -49,7 +56,6 @@ pub(super) fn figure_of(term: &TermReport) -> String {
             *sum += cell.value * cell.rows as f64;
         }
     }
-    let mean = |(rows, sum): (u64, f64)| if rows > 0 { sum / rows as f64 } else { 0.0 };
     let most = grid
         .values()
         .fold(0.0_f64, |most, cell| most.max(mean(*cell).abs()));
@@ -59,18 +65,34 @@ pub(super) fn figure_of(term: &TermReport) -> String {
         top: 6.0,
         bottom: 74.0,
     };
-    let (n_down, n_across) = (down.names.len(), across.names.len());
-    let (wide, high) = (
-        (360.0 - margins.left - margins.right) / n_across.max(1) as f64,
-        18.0,
-    );
+    let height = HIGH * down.names.len() as f64;
     let unit = || Axis::default().span([0.0, 1.0].into_iter());
     let mut chart = Chart::new(
-        [360.0, margins.top + high * n_down as f64 + margins.bottom],
+        [360.0, margins.top + height + margins.bottom],
         margins,
         unit(),
         unit(),
     );
+    draw(&mut chart, (&down, &across), &grid, most);
+    let title = format!("Heat map of what {} adds to the score", clipped(&term.name));
+    let names = [0, 1].map(|k| short(term.columns.get(k).map_or("", String::as_str)));
+    let caption = format!(
+        "(importance {:.3}): {} down, {} across. Orange and + raise the score, blue and − lower it, by up to {most:.3}; where there is no colour it adds nothing, or no \
+         row was there.",
+        term.rank(),
+        names[0],
+        names[1]
+    );
+    named_figure(&term.name, &chart.finish(&title), &caption)
+}
+
+/// Height of a row of cells.
+const HIGH: f64 = 18.0;
+
+fn draw(chart: &mut Chart, (down, across): (&Joined, &Joined), grid: &Grid, most: f64) {
+    let (margins, high) = (chart.margins, HIGH);
+    let (n_down, n_across) = (down.names.len(), across.names.len());
+    let wide = (chart.width - margins.left - margins.right) / n_across.max(1) as f64;
     for (a, row) in down.names.iter().enumerate() {
         let top = margins.top + high * a as f64;
         chart.text(
@@ -111,16 +133,6 @@ pub(super) fn figure_of(term: &TermReport) -> String {
         let at = margins.left + wide * (b as f64 + 0.5);
         chart.slanted([at, floor + 12.0], &clip(column, 13));
     }
-    let title = format!("Heat map of what {} adds to the score", clipped(&term.name));
-    let names = [0, 1].map(|k| short(term.columns.get(k).map_or("", String::as_str)));
-    let caption = format!(
-        "(importance {:.3}): {} down, {} across. Orange and + raise the score, blue and − lower it, by up to {most:.3}; where there is no colour it adds nothing, or no \
-         row was there.",
-        term.rank(),
-        names[0],
-        names[1]
-    );
-    named_figure(&term.name, &chart.finish(&title), &caption)
 }
 
 /// The levels of most rows, the others together; or bins, neighbours together, of about as many rows each.
