@@ -154,14 +154,20 @@ def write_report(
     given: str,
     n_jobs: int,
 ) -> tuple[str, str]: ...
+def export_model(
+    path: str | os.PathLike[str], model: Mapping[str, Any], to: str, table: str
+) -> list[str]: ...
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]: ...
 def load_svmlight(
     path: str | os.PathLike[str], zero_based: bool, n_jobs: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, int, Floats]: ...
-def auc(scores: Floats, positive: Bools, n_jobs: int) -> str: ...
-def weighted_auc(scores: Floats, positive: Bools, weights: Floats, n_jobs: int) -> str: ...
-def clustered_auc(
-    scores: Floats, positive: Bools, groups: NDArray[np.uint32], n_jobs: int
+def auc(
+    scores: Floats,
+    positive: Bools,
+    weights: Floats | None,
+    groups: NDArray[np.uint32] | None,
+    interval: tuple[str, int, int],
+    n_jobs: int,
 ) -> str: ...
 def compare(
     scorers: Sequence[Floats], positive: Bools, groups: NDArray[np.uint32] | None, n_jobs: int
@@ -172,6 +178,21 @@ def partial_auc(
 def average_precision(
     scores: Floats, positive: Bools, weights: Floats | None, n_jobs: int
 ) -> float: ...
+def average_precision_interval(
+    scores: Floats,
+    positive: Bools,
+    groups: NDArray[np.uint32] | None,
+    interval: tuple[str, int, int],
+    n_jobs: int,
+) -> tuple[str, int, int]: ...
+def recall_at_fpr(
+    scores: Floats,
+    positive: Bools,
+    max_fpr: float,
+    groups: NDArray[np.uint32] | None,
+    interval: tuple[str, int, int],
+    n_jobs: int,
+) -> tuple[str, float | None]: ...
 def hand_till(scores: Floats, n_classes: int, classes: Sequence[int], n_jobs: int) -> str: ...
 def bound(scores: Floats, positive: Bools, n_jobs: int) -> str: ...
 

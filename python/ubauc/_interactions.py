@@ -42,7 +42,7 @@ def _multiple(text):
 
 def _at_least_0(given, number):
     if not 0 <= number < float("inf"):
-        raise ValueError(f"interactions = {given!r}: must not be negative, and finite")
+        raise ValueError(f"interactions = {given!r}: must be finite and not negative")
     return number
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from numbers import Integral
 
 import numpy as np
@@ -33,18 +34,35 @@ def class_labels(names):
     return np.array(names)
 
 
-def write_model(estimator, path):
-    """The file of a fitted estimator."""
+def only_solution(estimator):
+    """That of a fitted estimator of two classes."""
     if len(estimator._solutions) != 1:
         raise ValueError("a model file holds two classes; use pickle or joblib for more")
-    found = estimator._solutions[0]
+    return estimator._solutions[0]
+
+
+def model_of(estimator, found):
+    """The model of a solution, with the names that the estimator has seen."""
     names = list(getattr(estimator, "feature_names_in_", ()))
     if found.features is not None and names != _by_position(names):
         # The map of the columns has them.
         names = []
-    model = found.model(classes=[class_name(label) for label in estimator.classes_], names=names)
+    return found.model(classes=[class_name(label) for label in estimator.classes_], names=names)
+
+
+def export_model(estimator, path, to, table):
+    """The model in another form."""
+    model = model_of(estimator, only_solution(estimator))
+    for note in _core.export_model(os.fspath(path), model, to, table):
+        warnings.warn(note, stacklevel=3)
+
+
+def write_model(estimator, path):
+    """The file of a fitted estimator."""
+    found = only_solution(estimator)
+    model = model_of(estimator, found)
     # Of numbers without names the command line keeps none either.
-    has_effects = found.features is not None or names or found.file is not None
+    has_effects = found.features is not None or model["names"] or found.file is not None
     training = {
         "algorithm": estimator._algorithm,
         "parameters": json.dumps(found.parameters or estimator._saved_parameters(found)),

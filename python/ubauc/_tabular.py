@@ -165,10 +165,12 @@ class TableClassifier(ReportingClassifier):
         self._kinds = list(kinds)
         self.is_categorical_ = np.array([kind == "category" for kind in self._kinds])
 
-    def _set(self, solutions):
-        super()._set(solutions)
-        if self._kinds is not None:
-            self.coef_, self._names_out = _aligned(solutions)
+    def _coefficients(self, solutions):
+        if self._kinds is None:
+            return super()._coefficients(solutions)
+        # Every pair of classes has a map of its own.
+        coef, self._names_out = _aligned(solutions)
+        return coef
 
 
 def kinds_of(features):

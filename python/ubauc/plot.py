@@ -147,7 +147,7 @@ def roc_curve_display(y_true, y_score, *, level=0.95, pos_label=None, name=None,
     >>> from ubauc.plot import roc_curve_display
     >>> band = roc_curve_display([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], name="scorer")
     >>> band.line_.get_label()
-    'scorer: AUC 0.7500 [0.0570, 1.0000]'
+    'scorer: AUC 0.7500 [0.0693, 0.9918]'
     """
     band = roc_band(y_true, y_score, level=level, pos_label=pos_label)
     ax = _axes(ax)

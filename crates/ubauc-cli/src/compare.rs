@@ -8,12 +8,13 @@ use serde::Serialize;
 use ubauc::data::labels::Binary;
 use ubauc::document::numbers::{interval, number, p_value};
 use ubauc::document::{Document, Table};
-use ubauc::metrics::{Auc, PairedTest, compare_many};
+use ubauc::metrics::{Auc, PairedTest, Sample, Statistic, compare_many};
 use ubauc::model_file::SavedModel;
 use ubauc::report::JudgedOn;
 
 use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
+use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
 use crate::page::{self, PageArgs, PageParts, PageScores, file_part};
 use crate::scoring::{ColumnArgs, Scoring};
@@ -36,12 +37,14 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     page: PageArgs,
     #[command(flatten)]
+    interval: IntervalArgs,
+    #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     scores: ScoreArgs,
 }
 
-pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
+pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
     let inputs: Vec<&Path> = args
         .files
         .iter()
@@ -49,8 +52,9 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
         .map(PathBuf::as_path)
         .collect();
     args.page.refuse_early(&inputs)?;
+    args.interval.check()?;
     if !args.model.is_empty() {
-        return models(args, output);
+        return models(args, seed, output);
     }
     args.columns.refuse_without_model()?;
     let mut all: Option<Scores> = None;
@@ -74,14 +78,16 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
         let what = "one scorer only: name a second file, or several columns (--score a,b)";
         return Err(WrongUsage(what.to_string()).into());
     }
-    write_page(args, &names, &columns, &labels)?;
-    tell(&report(&names, &columns, &labels.positive)?, output)
+    let mut report = report(&names, &columns, &labels.positive)?;
+    report.set_intervals(args, (&columns, &labels.positive), seed, output)?;
+    write_page(args, &report, &columns, &labels)?;
+    tell(&report, output)
 }
 
 /// The page of all scorers, if one was asked for.
 fn write_page(
     args: &CompareArgs,
-    names: &[String],
+    found: &Report,
     columns: &[Vec<f64>],
     labels: &Binary,
 ) -> Result<()> {
@@ -90,11 +96,11 @@ fn write_page(
     };
     let models = args.model.iter().map(|model| SavedModel::load(model));
     let models = models.collect::<ubauc::Result<Vec<_>>>()?;
-    let scorers = names.iter().zip(columns).enumerate();
-    let scorers = scorers.map(|(k, (name, scores))| PageScores {
-        name: name.clone(),
+    let scorers = found.scorers.iter().zip(columns).enumerate();
+    let scorers = scorers.map(|(k, (scorer, scores))| PageScores {
+        name: scorer.name.clone(),
         scores,
-        auc: None,
+        auc: Some(scorer.auc.clone()),
         model: models.get(k),
         threshold: None,
     });
@@ -114,7 +120,7 @@ fn write_page(
 }
 
 /// Scores one file by every model.
-fn models(args: &CompareArgs, output: Output) -> Result<()> {
+fn models(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
     let ([path], [_, _, ..]) = (args.files.as_slice(), args.model.as_slice()) else {
         let what = "models are compared on one FILE: --model A --model B FILE";
         return Err(WrongUsage(what.to_string()).into());
@@ -127,18 +133,19 @@ fn models(args: &CompareArgs, output: Output) -> Result<()> {
     };
     let found = scoring.score(path, &[], output)?;
     let names: Vec<String> = args.model.iter().map(|m| m.display().to_string()).collect();
-    write_page(args, &names, &found.columns, &found.labels)?;
-    tell(
-        &report(&names, &found.columns, &found.labels.positive)?,
-        output,
-    )
+    let positive = &found.labels.positive;
+    let mut report = report(&names, &found.columns, positive)?;
+    report.set_intervals(args, (&found.columns, positive), seed, output)?;
+    write_page(args, &report, &found.columns, &found.labels)?;
+    tell(&report, output)
 }
 
 fn tell(report: &Report, output: Output) -> Result<()> {
     if report.tests.iter().any(|t| t.test.z.is_infinite()) {
         output.note(
             "note: a difference whose variance estimate is 0 has an infinite z and no p \
-             (both null in JSON), and an interval of no width; the test says nothing about it",
+             (both null in JSON); the test says nothing about it, and its interval is what so many \
+             examples that are all alike allow",
         );
     }
     output.report(report)
@@ -234,6 +241,25 @@ struct Test {
     #[serde(flatten)]
     test: PairedTest,
     p_holm: Option<f64>,
+}
+
+impl Report {
+    /// The intervals of the scorers, as they were asked for.
+    fn set_intervals(
+        &mut self,
+        args: &CompareArgs,
+        (columns, positive): (&[Vec<f64>], &[bool]),
+        seed: u64,
+        output: Output,
+    ) -> Result<()> {
+        for (scorer, scores) in self.scorers.iter_mut().zip(columns) {
+            let sample = Sample::new(scores, positive);
+            let share = scorer.auc.share();
+            let args = &args.interval;
+            scorer.auc.ci95 = args.of(share, Statistic::Auc, &sample, seed, output)?;
+        }
+        Ok(())
+    }
 }
 
 impl output::Report for Report {

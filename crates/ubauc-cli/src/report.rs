@@ -8,6 +8,7 @@ use serde::Serialize;
 use ubauc::atomic::is_stdout;
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts};
+use ubauc::metrics::Auc;
 use ubauc::model_file::SavedModel;
 use ubauc::report::{JudgedOn, Report};
 
@@ -68,7 +69,13 @@ pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
         judged_on: JudgedOn::Given,
         costs,
     };
-    let report = of_model(parts, &saved, &found.columns[0], &args.model, &args.data)?;
+    let report = of_model(
+        parts,
+        &saved,
+        (&found.columns[0], None),
+        &args.model,
+        &args.data,
+    )?;
     report.write(&args.output)?;
     let written = Written {
         report,
@@ -89,14 +96,14 @@ pub(crate) fn title(model: &Path, data: &Path) -> String {
 pub(crate) fn of_model(
     parts: PageParts<'_>,
     saved: &SavedModel,
-    scores: &[f64],
+    (scores, auc): (&[f64], Option<Auc>),
     model: &Path,
     data: &Path,
 ) -> Result<Report> {
     let scored = PageScores {
         name: file_name(model),
         scores,
-        auc: None,
+        auc,
         model: Some(saved),
         threshold: None,
     };

@@ -7,7 +7,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
+use ubauc::atomic::AtomicFile;
 use ubauc::calibrate::Calibration;
+use ubauc::export::{ExportOptions, Target, export};
 use ubauc::model::{Model, Partition, Reading};
 use ubauc::model_file::SavedModel;
 
@@ -151,6 +153,29 @@ pub(crate) fn load_model(
     Ok((model, training))
 }
 
+/// Writes the model in another form; notes on what that form leaves out.
+#[pyfunction]
+pub(crate) fn export_model(
+    path: PathBuf,
+    model: ModelFields<'_>,
+    to: &str,
+    table: String,
+) -> PyResult<Vec<String>> {
+    let target = Target::of_name(to).ok_or_else(|| {
+        let names = Target::ALL.map(Target::name).join(", ");
+        PyValueError::new_err(format!("to = {to:?}: must be one of {names}"))
+    })?;
+    let options = ExportOptions { table };
+    let exported = export(&model.model()?, target, &options).map_err(Refused::from)?;
+    let write = || {
+        let mut file = AtomicFile::create(&path)?;
+        file.put(&exported.bytes)?;
+        file.commit()
+    };
+    write().map_err(Refused::from)?;
+    Ok(exported.notes)
+}
+
 fn from_json<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -162,5 +187,6 @@ fn to_json(value: &impl Serialize) -> PyResult<String> {
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scores, module)?)?;
     module.add_function(wrap_pyfunction!(save_model, module)?)?;
-    module.add_function(wrap_pyfunction!(load_model, module)?)
+    module.add_function(wrap_pyfunction!(load_model, module)?)?;
+    module.add_function(wrap_pyfunction!(export_model, module)?)
 }

@@ -134,6 +134,15 @@ pub enum Error {
         first: String,
     },
 
+    /// A model that cannot be written in another form.
+    #[error("this model cannot be exported to {target}: {why}")]
+    Export {
+        /// The form.
+        target: &'static str,
+        /// What it lacks, and what to do.
+        why: String,
+    },
+
     /// The labels do not say which class is which.
     #[error("{what}")]
     Classes {

@@ -17,6 +17,7 @@
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
 //! | [`report`] | one page of HTML: how good a scorer is, what it looks at, where to cut |
+//! | [`export`] | a model as Python, SQL, ONNX or a file of LIBLINEAR |
 //! | [`document`] | reports of facts, tables and figures → text, Markdown, HTML; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
@@ -29,6 +30,7 @@ pub mod container;
 pub mod data;
 pub mod document;
 mod error;
+pub mod export;
 pub mod features;
 pub mod glass_box;
 pub mod metrics;

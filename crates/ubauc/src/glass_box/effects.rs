@@ -91,6 +91,13 @@ struct TermTable {
     constant: f64,
 }
 
+impl Term {
+    /// What it adds to a row in none of its cells, without the linear part.
+    pub fn outside(&self) -> f64 {
+        self.table.constant
+    }
+}
+
 impl TermTable {
     /// What is added by the cells of a row.
     fn value(&self, cells: &[u32]) -> f64 {

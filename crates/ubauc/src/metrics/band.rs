@@ -18,7 +18,7 @@
 //!
 //! with probability at least .95: the true curve lies between the empirical one moved up and left, and down and right.
 
-use super::auc::Z_975 as Z;
+use super::interval::Z_975 as Z;
 
 /// Wilson's 95 % interval of a share of `k` in `n`; [0, 1] of none.
 pub fn wilson(k: u64, n: u64) -> [f64; 2] {
