@@ -202,6 +202,14 @@ def probabilities(
 def save_model(
     path: str | os.PathLike[str], model: Mapping[str, Any], training: Mapping[str, Any]
 ) -> None: ...
+def write_report(
+    path: str | os.PathLike[str],
+    scores: Floats,
+    positive: Bools,
+    model: dict[str, Any],
+    given: str,
+    n_jobs: int,
+) -> tuple[str, str]: ...
 def export_model(
     path: str | os.PathLike[str], model: Mapping[str, Any], to: str, table: str
 ) -> list[str]: ...

@@ -60,7 +60,21 @@ def export_model(estimator, path, to, table):
 def write_model(estimator, path):
     """The file of a fitted estimator."""
     found = only_solution(estimator)
-    certificate = {
+    model = model_of(estimator, found)
+    # Of numbers without names the command line keeps none either.
+    has_effects = found.features is not None or model["names"] or found.file is not None
+    training = {
+        "algorithm": estimator._algorithm,
+        "parameters": json.dumps(found.parameters or estimator._saved_parameters(found)),
+        "certificate": json.dumps(certificate_of(found)),
+        "effects": found.effects if has_effects else None,
+    }
+    _core.save_model(os.fspath(path), model, training)
+
+
+def certificate_of(found):
+    """How near the optimum a solution is."""
+    return {
         "objective": None if np.isnan(found.objective) else found.objective,
         "dual": found.dual,
         "gap": found.gap,
@@ -71,16 +85,6 @@ def write_model(estimator, path):
         "n_neg": found.counts[0],
         "n_pos": found.counts[1],
     }
-    model = model_of(estimator, found)
-    # Of numbers without names the command line keeps none either.
-    has_effects = found.features is not None or model["names"] or found.file is not None
-    training = {
-        "algorithm": estimator._algorithm,
-        "parameters": json.dumps(found.parameters or estimator._saved_parameters(found)),
-        "certificate": json.dumps(certificate),
-        "effects": found.effects if has_effects else None,
-    }
-    _core.save_model(os.fspath(path), model, training)
 
 
 def _by_position(names):

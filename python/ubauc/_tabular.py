@@ -22,8 +22,8 @@ from sklearn.utils.validation import (
 
 from . import _core
 from ._base import ACCEPTED, canonical
-from ._glass_box import GlassBoxClassifier
 from ._interactions import pair_choice
+from ._report import ReportingClassifier
 from ._table import (
     array_columns,
     columns_of,
@@ -37,7 +37,7 @@ from ._table import (
 MAX_COLUMNS = 2000
 
 
-class TableClassifier(GlassBoxClassifier):
+class TableClassifier(ReportingClassifier):
     """Takes tables; a class has `features`, `interactions` and `categorical_features`."""
 
     # Number, category or time of every column of a table; None for rows of numbers.

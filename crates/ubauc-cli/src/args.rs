@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::{Format, Output};
 use crate::{
-    bound, compare, data, demo, evaluate, explain, export, help_files, learn, predict, reproduce,
-    train, tune,
+    bound, compare, data, demo, evaluate, explain, export, help_files, learn, predict, report,
+    reproduce, train, tune,
 };
 
 /// The version, and the commit where the program was built from one.
@@ -107,7 +107,7 @@ pub(crate) enum Command {
     /// See what the program does, on imbalanced data made up on the spot
     Demo(demo::DemoArgs),
     /// Learn a linear scoring function, with a certificate of how good it is
-    Train(train::TrainArgs),
+    Train(Box<train::TrainArgs>),
     /// Learn from a stream, one example at a time, in memory that does not grow with it
     Learn(learn::LearnArgs),
     /// Score examples with a model, as they come
@@ -118,6 +118,8 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval
     Evaluate(evaluate::EvaluateArgs),
+    /// A model judged on a file, as a page of charts: how good it is, what it looks at, where to cut
+    Report(report::ReportArgs),
     /// Compare two or more scorers on the same examples: paired tests, Holm-corrected
     Compare(compare::CompareArgs),
     /// The univariate bound of AUC risk and its constants

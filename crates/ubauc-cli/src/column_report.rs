@@ -126,7 +126,7 @@ fn cells(report: &ColumnReport) -> Vec<String> {
     ]
 }
 
-fn kind_name(kind: ColumnKind) -> &'static str {
+pub(crate) fn kind_name(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Number => "number",
         ColumnKind::Category => "category",
@@ -145,7 +145,7 @@ fn share(n: usize, of: usize) -> String {
     }
 }
 
-fn described(report: &ColumnReport) -> String {
+pub(crate) fn described(report: &ColumnReport) -> String {
     if let Some(levels) = report.levels {
         let top = report.top.iter();
         let top = top.map(|(level, n)| format!("{level} {}", share(*n, report.rows)));
@@ -177,7 +177,7 @@ fn described(report: &ColumnReport) -> String {
 }
 
 /// How many features a map makes of a column alone.
-fn features_of(map: &ColumnMap, name: &str) -> usize {
+pub(crate) fn features_of(map: &ColumnMap, name: &str) -> usize {
     let Some(at) = map.columns.iter().position(|column| column.name == name) else {
         return 0;
     };

@@ -5,14 +5,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
+use ubauc::data::labels::Binary;
 use ubauc::document::numbers::{interval, number, p_value};
 use ubauc::document::{Document, Table};
 use ubauc::metrics::{Auc, PairedTest, Sample, Statistic, compare_many};
+use ubauc::model_file::SavedModel;
+use ubauc::report::JudgedOn;
 
 use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
 use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
+use crate::page::{self, PageArgs, PageParts, PageScores, file_part};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc compare`.
@@ -20,7 +24,8 @@ use crate::scoring::{ColumnArgs, Scoring};
 #[command(after_help = "Examples:\n  \
     ubauc compare model_a.csv model_b.csv\n  \
     ubauc compare --model a.json --model b.json test.svm\n  \
-    ubauc compare scores.csv --score logistic,forest,ubauc\n\n\
+    ubauc compare scores.csv --score logistic,forest,ubauc\n  \
+    ubauc compare scores.csv --score logistic,forest --report page.html\n\n\
     Files must hold the same examples in the same order; their labels are checked row by row.")]
 pub(crate) struct CompareArgs {
     /// Files of labels and scores: two or more, or one with several --score columns
@@ -30,6 +35,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["score", "feature"])]
     model: Vec<PathBuf>,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     interval: IntervalArgs,
     #[command(flatten)]
     columns: ColumnArgs,
@@ -38,6 +45,13 @@ pub(crate) struct CompareArgs {
 }
 
 pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
+    let inputs: Vec<&Path> = args
+        .files
+        .iter()
+        .chain(&args.model)
+        .map(PathBuf::as_path)
+        .collect();
+    args.page.refuse_early(&inputs)?;
     args.interval.check()?;
     if !args.model.is_empty() {
         return models(args, seed, output);
@@ -66,7 +80,43 @@ pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
     }
     let mut report = report(&names, &columns, &labels.positive)?;
     report.set_intervals(args, (&columns, &labels.positive), seed, output)?;
+    write_page(args, &report, &columns, &labels)?;
     tell(&report, output)
+}
+
+/// The page of all scorers, if one was asked for.
+fn write_page(
+    args: &CompareArgs,
+    found: &Report,
+    columns: &[Vec<f64>],
+    labels: &Binary,
+) -> Result<()> {
+    let Some(path) = &args.page.report else {
+        return Ok(());
+    };
+    let models = args.model.iter().map(|model| SavedModel::load(model));
+    let models = models.collect::<ubauc::Result<Vec<_>>>()?;
+    let scorers = found.scorers.iter().zip(columns).enumerate();
+    let scorers = scorers.map(|(k, (scorer, scores))| PageScores {
+        name: scorer.name.clone(),
+        scores,
+        auc: Some(scorer.auc.clone()),
+        model: models.get(k),
+        threshold: None,
+    });
+    let scorers: Vec<PageScores<'_>> = scorers.collect();
+    let parts = PageParts {
+        title: format!("{} scorers side by side", scorers.len()),
+        classes: labels.names.clone(),
+        positive: &labels.positive,
+        judged_on: JudgedOn::Given,
+        costs: args.page.costs.costs()?,
+    };
+    let mut report = page::report(parts, &scorers)?;
+    let examples = args.files.iter().map(|file| file_part("examples", file));
+    let models = args.model.iter().map(|file| file_part("model", file));
+    report.reproduction.files = examples.chain(models).collect::<Result<Vec<_>>>()?;
+    Ok(report.write(path)?)
 }
 
 /// Scores one file by every model.
@@ -86,6 +136,7 @@ fn models(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
     let positive = &found.labels.positive;
     let mut report = report(&names, &found.columns, positive)?;
     report.set_intervals(args, (&found.columns, positive), seed, output)?;
+    write_page(args, &report, &found.columns, &found.labels)?;
     tell(&report, output)
 }
 

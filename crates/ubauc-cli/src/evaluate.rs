@@ -14,11 +14,15 @@ use ubauc::metrics::{
     Statistic, WeightedAuc, auc, average_precision_interval, hand_till, recalls_at_fpr, roc_curve,
     weighted_auc,
 };
+use ubauc::model_file::SavedModel;
+use ubauc::report::JudgedOn;
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
 use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
+use crate::page::{self, PageArgs, PageParts, PageScores, file_name, file_part};
+use crate::report;
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc evaluate`.
@@ -26,6 +30,7 @@ use crate::scoring::{ColumnArgs, Scoring};
 #[command(after_help = "Examples:\n  \
     ubauc evaluate scores.csv\n  \
     ubauc evaluate --model model.json test.svm\n  \
+    ubauc evaluate scores.csv --report page.html --cost-fn 10\n  \
     ubauc evaluate scores.csv --label fraud --score p --max-fpr 0.05 --at-fpr 0.01,0.05\n  \
     zcat scores.csv.gz | ubauc evaluate - --json\n  \
     ubauc evaluate probabilities.csv --multiclass   (a column of scores for each class)")]
@@ -60,6 +65,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "at_fpr", "roc", "interval", "resamples", "positive", "partition"])]
     multiclass: bool,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     interval: IntervalArgs,
     #[command(flatten)]
     columns: ColumnArgs,
@@ -70,6 +77,7 @@ pub(crate) struct EvaluateArgs {
 pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> {
     args.interval.check()?;
     let path = &args.input.file;
+    refuse_page(args)?;
     if args.multiclass {
         return output.report(&multiclass(args, path, output)?);
     }
@@ -123,6 +131,9 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         others(args, &sample, seed, output).with_context(in_file)?;
     let partial_auc = of_curve(args, &sample).with_context(in_file)?;
     warn(found.degenerate(), found.auc, output);
+    if let Some(page) = &args.page.report {
+        write_page(args, page, (scores, positive, &names), &found)?;
+    }
     let report = Report {
         auc: found,
         interval: args.interval.interval,
@@ -136,6 +147,55 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         return Ok(());
     }
     output.report(&report)
+}
+
+/// Refuses a page that cannot be.
+fn refuse_page(args: &EvaluateArgs) -> Result<()> {
+    let model = args.model.iter().map(PathBuf::as_path);
+    let inputs: Vec<&Path> = model.chain([args.input.file.as_path()]).collect();
+    args.page.refuse_early(&inputs)?;
+    if args.page.report.is_some() && (args.multiclass || args.weight.is_some()) {
+        let what = "--report is for two classes and examples that count alike; leave out --multiclass or --weight";
+        return Err(WrongUsage(what.to_string()).into());
+    }
+    Ok(())
+}
+
+/// The page of what was judged.
+fn write_page(
+    args: &EvaluateArgs,
+    page: &Path,
+    (scores, positive, names): (&[f64], &[bool], &[String; 2]),
+    auc: &Auc,
+) -> Result<()> {
+    let path = &args.input.file;
+    let mut parts = PageParts {
+        title: format!("Scores of {}", file_name(path)),
+        classes: names.clone(),
+        positive,
+        judged_on: JudgedOn::Given,
+        costs: args.page.costs.costs()?,
+    };
+    let report = match &args.model {
+        Some(model) => {
+            parts.title = report::title(model, path);
+            let saved = SavedModel::load(model)?;
+            report::of_model(parts, &saved, (scores, Some(auc.clone())), model, path)?
+        }
+        None => {
+            let scored = PageScores {
+                name: args.scores.score.join(", "),
+                scores,
+                auc: Some(auc.clone()),
+                model: None,
+                threshold: None,
+            };
+            let mut report = page::report(parts, &[scored])?;
+            report.reproduction.files = vec![file_part("scores", path)?];
+            report
+        }
+    };
+    Ok(report.write(page)?)
 }
 
 /// Partial areas, where they are asked for; writes the curve.

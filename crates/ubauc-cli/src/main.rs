@@ -23,8 +23,10 @@ mod map_report;
 mod met;
 mod names;
 mod output;
+mod page;
 mod predict;
 mod progress;
+mod report;
 mod reproduce;
 mod scoring;
 mod search;
@@ -79,6 +81,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, cli.common.seed(), output),
         Command::Explain(args) => explain::run(args, output),
+        Command::Report(args) => report::run(args, output),
         Command::Export(args) => export::run(args, output),
         Command::Compare(args) => compare::run(args, cli.common.seed(), output),
         Command::Bound(args) => bound::run(args, output),

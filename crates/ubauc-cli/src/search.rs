@@ -304,6 +304,7 @@ pub(crate) fn comparison(verdict: &Verdict) -> String {
         logistic,
         test,
         is_logistic,
+        ..
     } = verdict;
     let n = thousands((ours.n_pos + ours.n_neg) as u64);
     if *is_logistic {

@@ -3,6 +3,7 @@
 mod initial_model;
 mod online;
 mod options;
+mod page;
 mod report;
 mod rivals;
 mod saved_model;
@@ -20,7 +21,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
 use ubauc::glass_box::MapKind;
-use ubauc::metrics::{auc, clustered_auc, weighted_auc};
+use ubauc::metrics::{Auc, auc, clustered_auc, weighted_auc};
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
@@ -32,6 +33,7 @@ use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
 use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
+use crate::page::PageArgs;
 use crate::scoring;
 use crate::search::{
     SearchArgs, Task, comparison, criterion_name, described, kind, options_of,
@@ -40,7 +42,8 @@ use crate::search::{
 use crate::training::{Training, TrainingArgs};
 use initial_model::InitialModel;
 use online::OnlineArgs;
-use report::{MapReport, Report, SearchReport, Seconds};
+use page::Judging;
+use report::{MapReport, Report, SearchReport, Seconds, TestAuc};
 use rivals::RivalArgs;
 use saved_model::saved_model;
 use test_file::TestFile;
@@ -54,6 +57,7 @@ use warnings::warn;
     ubauc train fraud.csv --label fraud --ignore id --least-squares balanced --model model.json\n  \
     ubauc train churn.csv --label churned --features pairs --pairs 10 --model model.json\n  \
     ubauc train loans.csv --label default --increasing debt --decreasing income,age --model model.json\n  \
+    ubauc train churn.csv --label churned --report churn.html\n  \
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n  \
     ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n\n\
@@ -126,6 +130,8 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     trace: bool,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     online: OnlineArgs,
     #[command(flatten)]
     rivals: RivalArgs,
@@ -177,13 +183,68 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let saved = saved_model(args, &spec, &trained, &training)?;
     let scores = training.scores_by(&saved.model)?;
     let (train_auc, train_ci95) = auc_of(&scores, &training)?;
-    let test_auc = test.map(|test| test.judge(&saved.model)).transpose()?;
+    let scored_test = test
+        .as_ref()
+        .map(|test| test.scored(&saved.model))
+        .transpose()?;
+    let test_auc = scored_test
+        .as_ref()
+        .map(|(scores, positive)| auc(scores, positive));
+    let test_auc = test_auc.transpose()?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
     let path = args.model.as_deref();
     let written = path.map_or(Ok(()), |path| saved.save(path));
+    let judged = Judging {
+        test: scored_test
+            .as_ref()
+            .map(|(scores, positive)| (scores.as_slice(), *positive)),
+        test_auc: test_auc.clone(),
+        training: &scores,
+    };
+    let page = args.write_page(
+        &saved,
+        &training,
+        (&trained, choice.tuned.as_ref()),
+        &judged,
+        seed,
+    );
     warn(&trained, &spec, (data, weights), output);
+    let found = Found {
+        train: (train_auc, train_ci95),
+        test: test_auc,
+        is_saved: written.is_ok(),
+        seconds: Seconds {
+            read: seconds_read,
+            tune: searched.then_some(seconds_tune),
+            solve: seconds_solve,
+            total: started.elapsed().as_secs_f64(),
+        },
+    };
+    let report = report_of((args, &spec), &training, trained, choice.tuned, found);
+    let reported = print(args, &report, output);
+    written?;
+    page?;
+    reported
+}
+
+/// What came of it, besides the model.
+struct Found {
+    train: (f64, [f64; 2]),
+    test: Option<Auc>,
+    is_saved: bool,
+    seconds: Seconds,
+}
+
+fn report_of(
+    (args, spec): (&TrainArgs, &Spec),
+    training: &Training,
+    trained: Outcome,
+    tuned: Option<TunedMaps>,
+    found: Found,
+) -> Report {
+    let data = &training.data;
     let certificate = trained.certificate;
-    let report = Report {
+    Report {
         algorithm: args.algorithm.name().to_string(),
         solver: (args.algorithm == Algorithm::BaUbauc).then(|| name_of(args.solver)),
         n: data.rows().len(),
@@ -211,24 +272,16 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         passes: trained.effort.passes,
         online: args.online.report_of(&spec, trained.effort.eta0),
         stop: trained.stop.name(),
-        train_auc,
-        train_ci95,
-        test_auc,
-        model: args.model.clone().filter(|_| written.is_ok()),
-        search: choice.tuned.as_ref().map(SearchReport::new),
-        maps: choice.tuned.as_ref().map(MapReport::new),
-        verdict: choice.tuned.and_then(|tuned| tuned.verdict),
+        train_auc: found.train.0,
+        train_ci95: found.train.1,
+        test_auc: found.test.map(TestAuc::from),
+        model: args.model.clone().filter(|_| found.is_saved),
+        search: tuned.as_ref().map(SearchReport::new),
+        maps: tuned.as_ref().map(MapReport::new),
+        verdict: tuned.and_then(|tuned| tuned.verdict),
         trace: args.trace.then_some(trained.trace),
-        seconds: Seconds {
-            read: seconds_read,
-            tune: searched.then_some(seconds_tune),
-            solve: seconds_solve,
-            total: started.elapsed().as_secs_f64(),
-        },
-    };
-    let reported = print(args, &report, output);
-    written?;
-    reported
+        seconds: found.seconds,
+    }
 }
 
 /// Learns a map of the table and its weights; the examples of `--test` are read again where their raw values were not kept.
@@ -548,6 +601,17 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
     }
     if args.training.weight.is_some() && args.training.group.is_some() {
         return wrong("--weight and --group: there is no interval of AUC for both");
+    }
+    let files = [
+        Some(&args.input.file),
+        args.test.as_ref(),
+        args.initial_model.as_ref(),
+    ];
+    let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+    args.page.refuse_early(&files)?;
+    let has_unseen = args.test.is_some() || args.searches();
+    if args.page.report.is_some() && args.training.weight.is_some() && !has_unseen {
+        return wrong("--report of training examples that have weights; give --test FILE too");
     }
     let Some(path) = &args.model else {
         return Ok(plan);

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 
 use crate::process::{command, stdout, success, ubauc, wrong_usage};
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &["demo"],
     &["train"],
     &["predict"],
     &["learn"],
     &["evaluate"],
     &["explain"],
+    &["report"],
     &["compare"],
     &["bound"],
     &["tune"],

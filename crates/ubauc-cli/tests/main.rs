@@ -18,6 +18,7 @@ mod optimum;
 mod passes;
 mod predict;
 mod process;
+mod report;
 mod reproduce;
 mod rivals;
 mod tables;

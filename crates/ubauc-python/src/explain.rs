@@ -68,6 +68,20 @@ fn notes_of_map(features: &str) -> PyResult<Vec<String>> {
     Ok(columns_of(features)?.notes())
 }
 
+/// The same model with its threshold taken from the scores, as Python has them.
+pub(crate) fn cut_at_0(
+    mut model: Model,
+    mut effects: Option<SavedEffects>,
+) -> (Model, Option<SavedEffects>) {
+    let cut = model.threshold;
+    if let Some(effects) = &mut effects {
+        effects.intercept -= cut;
+    }
+    model.intercept -= cut;
+    model.threshold = 0.0;
+    (model, effects)
+}
+
 /// Rows of either kind.
 #[derive(FromPyObject)]
 enum Examples<'py> {
@@ -87,14 +101,7 @@ impl Explained {
     #[new]
     #[pyo3(signature = (model, effects))]
     fn new(model: ModelFields<'_>, effects: Option<&str>) -> PyResult<Explained> {
-        let mut model = model.model()?;
-        let mut effects: Option<SavedEffects> = effects.map(of_json).transpose()?;
-        let cut = model.threshold;
-        if let Some(effects) = &mut effects {
-            effects.intercept -= cut;
-        }
-        model.intercept -= cut;
-        model.threshold = 0.0;
+        let (model, effects) = cut_at_0(model.model()?, effects.map(of_json).transpose()?);
         let explained = explain::Explained::new(&model, effects.as_ref());
         let explained = explained.map_err(Refused::from)?;
         Ok(Explained { model, explained })

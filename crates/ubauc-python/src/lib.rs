@@ -20,6 +20,7 @@ mod metrics;
 mod model;
 mod part;
 mod read;
+mod report;
 mod rival_learner;
 mod rounds;
 mod spec;
@@ -52,6 +53,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     table_parts::add_to(module)?;
     cluster_maps::add_to(module)?;
     explain::add_to(module)?;
+    report::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

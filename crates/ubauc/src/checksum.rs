@@ -7,9 +7,26 @@
 //!
 //! Model files state FNV-1a sums.
 
+use std::hash::Hasher;
+use std::io::{self, Read};
+
+use twox_hash::xxhash3_64::{RawHasher, SecretBuffer};
+
 /// XXH3 of 64 bits, seed 0.
 pub fn xxh3(bytes: &[u8]) -> u64 {
     twox_hash::XxHash3_64::oneshot(bytes)
+}
+
+/// The same of what a reader has.
+pub fn xxh3_of(mut reader: impl Read) -> io::Result<u64> {
+    let mut hasher = RawHasher::new(SecretBuffer::default());
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hasher.finish()),
+            n => hasher.write(&buffer[..n]),
+        }
+    }
 }
 
 /// FNV-1a of 64 bits, of bytes that come one after the other.
@@ -53,5 +70,9 @@ mod tests {
         assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
         // The reference implementation of XXH3: the empty input, seed 0.
         assert_eq!(xxh3(b""), 0x2d06_8005_38d3_94c2);
+        let long: Vec<u8> = (0..700_000_u32).map(|i| (i * i) as u8).collect();
+        for bytes in [&b""[..], b"foobar", &long] {
+            assert_eq!(xxh3_of(bytes).unwrap(), xxh3(bytes));
+        }
     }
 }

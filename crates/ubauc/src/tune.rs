@@ -80,7 +80,7 @@ pub use params::{Setting, TuneParams};
 pub use parts::DealtGroups;
 use parts::Parts;
 use race::Entry;
-pub use verdict::{SIGNIFICANT, Verdict};
+pub use verdict::{HeldOut, SIGNIFICANT, Scored, Verdict};
 
 /// The gap at which chosen models of the hinge, and points that look collapsed, are solved.
 pub const FINE: f64 = 1e-6;

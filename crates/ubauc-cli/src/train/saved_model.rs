@@ -74,9 +74,9 @@ pub(super) fn saved_model(
     let algorithm = spec.algorithm().name();
     let saved = SavedModel::new(model, algorithm, parameters, trained.certificate.clone())?;
     // They take a while, and only a file has a use for them.
-    let effects = match args.model {
-        Some(_) => effects(&saved.model, spec, training)?,
-        None => None,
+    let effects = match args.model.is_some() || args.page.report.is_some() {
+        true => effects(&saved.model, spec, training)?,
+        false => None,
     };
     Ok(saved.with_effects(effects))
 }

@@ -7,12 +7,10 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Binary;
 use ubauc::data::table::Table;
 use ubauc::features::FeatureMap;
-use ubauc::metrics::auc;
 use ubauc::model::Model;
 use ubauc::read::table::{OnError, TableBatch};
 
 use super::TrainArgs;
-use super::report::TestAuc;
 use crate::input::Wanted;
 use crate::output::Output;
 use crate::scoring::table::{LabelTexts, TableFile};
@@ -55,17 +53,16 @@ impl TestFile {
         }
     }
 
-    /// How a model does on them.
-    pub(super) fn judge(&self, model: &Model) -> Result<TestAuc> {
-        let (scores, positive) = match self {
+    /// What a model makes of them: scores and classes.
+    pub(super) fn scored(&self, model: &Model) -> Result<(Vec<f64>, &[bool])> {
+        Ok(match self {
             TestFile::Numbers(data) => (model.scores(data.rows())?, data.positive()),
             TestFile::Tables { batches, labels } => {
                 let scores = batches.iter().map(|table| model.scores_table(table));
                 let scores = scores.collect::<ubauc::Result<Vec<_>>>()?;
                 (scores.concat(), labels.positive.as_slice())
             }
-        };
-        Ok(TestAuc::from(auc(&scores, positive)?))
+        })
     }
 }
 

@@ -83,7 +83,7 @@ const LARGEST: f64 = 1e300;
 const STEPS: f64 = 5.0;
 
 /// An axis with its range: places from 0 to 1.
-pub(super) struct Span {
+pub(crate) struct Span {
     scale: Scale,
     low: f64,
     high: f64,
@@ -91,7 +91,7 @@ pub(super) struct Span {
 
 impl Axis {
     /// The range of these values.
-    pub(super) fn span(&self, values: impl Iterator<Item = f64>) -> Span {
+    pub(crate) fn span(&self, values: impl Iterator<Item = f64>) -> Span {
         let scale = self.scale;
         let all = values.chain(self.include).chain(self.bars_from);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -131,13 +131,13 @@ impl Scale {
 
 impl Span {
     /// From 0 to 1; what is beyond the ends is put there.
-    pub(super) fn at(&self, value: f64) -> Option<f64> {
+    pub(crate) fn at(&self, value: f64) -> Option<f64> {
         let place = self.scale.place(value)?;
         Some(((place - self.low) / (self.high - self.low)).clamp(0.0, 1.0))
     }
 
     /// Round values with their labels, at most six.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         let size = self.high - self.low;
         match self.scale {
             Scale::Linear => self.multiples(round_step(size / STEPS)),

@@ -48,8 +48,8 @@ fn cell_text(text: &str) -> String {
 fn block(block: &Block) -> String {
     match block {
         Block::Paragraph(text) => format!("<p>{}</p>\n", escape_markup(text)),
-        Block::Facts(facts) => table_rows(&facts.table(["fact", "value"])),
-        Block::Table(table) => table_rows(table),
+        Block::Facts(facts) => table(&facts.table(["fact", "value"]), None),
+        Block::Table(rows) => table(rows, None),
         Block::Figure(figure) => format!("<figure>\n{}</figure>\n", svg::inline(figure)),
         Block::Notes(notes) => {
             let items = notes
@@ -63,7 +63,8 @@ fn block(block: &Block) -> String {
     }
 }
 
-fn table_rows(table: &Table) -> String {
+/// A table; with a caption the first cell of every row is its heading.
+pub(crate) fn table(table: &Table, caption: Option<&str>) -> String {
     let table = table.with_note_column();
     let class = |column: &Column| match column.words {
         true => "",
@@ -73,16 +74,25 @@ fn table_rows(table: &Table) -> String {
         let name = escape_markup(&column.name);
         format!("<th scope=\"col\"{}>{name}</th>", class(column))
     });
+    let name = caption.map_or(String::new(), |caption| {
+        format!("<caption>{}</caption>\n", escape_markup(caption))
+    });
     let mut out = format!(
-        "<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead>\n<tr>{}</tr>\n</thead>\n<tbody>\n",
+        "<div class=\"scroll\" tabindex=\"0\">\n<table>\n{name}<thead>\n<tr>{}</tr>\n</thead>\n<tbody>\n",
         heads.collect::<String>()
     );
     for row in &table.rows {
         out.push_str("<tr>");
-        for (cell, column) in row.cells.iter().zip(&table.columns) {
-            let (text, class) = (cell_text(cell.shown()), class(column));
-            out += &match cell.strong {
-                true => format!("<td{class}><strong>{text}</strong></td>"),
+        for (j, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
+            let (mut text, class) = (cell_text(cell.shown()), class(column));
+            if let Some(value) = cell.value {
+                text = format!("<data value=\"{value}\">{text}</data>");
+            }
+            if cell.strong {
+                text = format!("<strong>{text}</strong>");
+            }
+            out += &match j == 0 && caption.is_some() {
+                true => format!("<th scope=\"row\"{class}>{text}</th>"),
                 false => format!("<td{class}>{text}</td>"),
             };
         }

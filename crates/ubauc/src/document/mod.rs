@@ -15,6 +15,7 @@ pub mod svg;
 mod tests;
 pub mod text;
 
+pub(crate) use figure::Span;
 pub use figure::{Axis, Figure, Panel, PanelRow, PanelValue, Scale};
 
 use std::fmt::Display;
@@ -147,6 +148,8 @@ pub struct Cell {
     pub text: Option<String>,
     /// Set off from the others of its row.
     pub strong: bool,
+    /// The number that the text rounds: HTML has it with all its digits.
+    pub value: Option<f64>,
 }
 
 /// What people see in place of a value that does not exist.
@@ -157,6 +160,14 @@ impl Cell {
     pub fn exact(x: impl Into<Option<f64>>) -> Cell {
         let x = x.into().filter(|x: &f64| x.is_finite());
         x.map(|x| x.to_string()).into()
+    }
+
+    /// A number as people read it.
+    pub fn rounded(value: f64, shown: impl Into<String>) -> Cell {
+        Cell {
+            value: Some(value).filter(|value| value.is_finite()),
+            ..Cell::from(shown.into())
+        }
     }
 
     /// The same, set off from the others of its row.
@@ -186,7 +197,7 @@ impl From<Option<String>> for Cell {
     fn from(text: Option<String>) -> Cell {
         Cell {
             text,
-            strong: false,
+            ..Cell::default()
         }
     }
 }
@@ -245,7 +256,7 @@ impl Table {
 }
 
 /// Text for HTML and XML, as content or as the value of an attribute; control characters are blanks.
-fn escape_markup(text: &str) -> String {
+pub(crate) fn escape_markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -109,7 +109,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// At most `width` columns of a terminal, the last of them `…` where something was cut.
-pub(super) fn clip(text: &str, width: usize) -> String {
+pub(crate) fn clip(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_string();
     }

@@ -12,6 +12,7 @@
 //! | [`clustered_compare`], [`clustered_compare_many`] | the same where examples come in groups | O(k²N + N log N) | O(kN) |
 //! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
+//! | [`roc_band`], [`wilson`] | how sure a whole ROC curve is, and one share | O(1) | |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
 //! | [`weighted_partial_auc`] | the same with a weight for each example | O(N) | O(N) |
 //! | [`average_precision`] | mean precision over the positives | O(N) | 8 bytes each |
@@ -61,6 +62,7 @@
 
 mod auc;
 mod average_precision;
+mod band;
 mod bootstrap;
 mod bucket;
 mod clustered;
@@ -84,6 +86,7 @@ pub use auc::{Auc, auc};
 pub use average_precision::{
     AveragePrecision, average_precision, average_precision_interval, weighted_average_precision,
 };
+pub use band::{roc_band, wilson};
 pub use bootstrap::{Sample, Statistic};
 pub use bucket::{BucketAuc, BucketEstimate};
 pub use clustered::{clustered_auc, clustered_compare, clustered_compare_many};

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::kinds::Kinds;
 use super::parts::Parts;
-use super::{GridPoint, TuneInputs, TuneParams};
+use super::{GridPoint, Scored, TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
@@ -197,14 +197,19 @@ impl<'a> LocalFolds<'a> {
         self.parts.weights(n, without, self.inputs.weights)
     }
 
-    /// w·x of the examples that judge, by a point fitted to a training part.
-    pub(super) fn scores(&self, training: &Training<'a>, point: &GridPoint) -> Result<Vec<f64>> {
+    /// The examples that judge, scored by a point fitted to a training part.
+    pub(super) fn scores(&self, training: &Training<'a>, point: &GridPoint) -> Result<Scored> {
         let params = self.params.closely(&point.setting, point.gamma);
         let fitted = self.path_of(training, params.weighting())?.fit(&params)?;
         let scores = |of: &[usize]| of.iter().map(|&i| fitted.scores[i]).collect();
-        Ok(match training.without {
-            Some(fold) => scores(&self.parts.in_fold(fold)),
-            None => scores(&self.parts.held_out),
+        let [low, high] = fitted.lambda;
+        Ok(Scored {
+            scores: match training.without {
+                Some(fold) => scores(&self.parts.in_fold(fold)),
+                None => scores(&self.parts.held_out),
+            },
+            intercept: fitted.intercept,
+            threshold: low + (high - low) / 2.0 + fitted.intercept,
         })
     }
 

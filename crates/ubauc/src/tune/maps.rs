@@ -281,7 +281,7 @@ impl TableFolds for LocalTable<'_> {
         let none = |_: Option<u32>, _: &[f64]| Ok(ColumnMap::default().into());
         let source = learner.source(&none);
         let folds = LocalFolds::of_held_out(source, self.inputs, params, &self.parts);
-        verdict::of_scores(&folds, [&by_ours, &by_logistic], is_logistic).map(Some)
+        verdict::of_scores(&folds, [by_ours, by_logistic], is_logistic).map(Some)
     }
 }
 

@@ -21,6 +21,31 @@ pub struct Verdict {
     pub test: PairedTest,
     /// The chosen point *is* logistic regression: there is nothing to compare.
     pub is_logistic: bool,
+    /// What it was judged by, where the rows are at hand.
+    #[serde(skip)]
+    pub held_out: Option<Box<HeldOut>>,
+}
+
+/// The examples held out, and what both models make of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut {
+    /// Their classes.
+    pub positive: Vec<bool>,
+    /// The chosen point.
+    pub ours: Scored,
+    /// Logistic regression at its best γ.
+    pub logistic: Scored,
+}
+
+/// Examples that a model has not seen, scored by it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// w·x of each.
+    pub scores: Vec<f64>,
+    /// b.
+    pub intercept: f64,
+    /// Where w·x + b becomes positive.
+    pub threshold: f64,
 }
 
 impl Verdict {
@@ -37,12 +62,14 @@ impl Verdict {
                 logistic: auc(logistic, positive)?,
                 test: compare(ours, logistic, positive)?,
                 is_logistic,
+                held_out: None,
             },
             Some(groups) => Verdict {
                 ours: clustered_auc(ours, positive, groups)?,
                 logistic: clustered_auc(logistic, positive, groups)?,
                 test: clustered_compare(ours, logistic, positive, groups)?,
                 is_logistic,
+                held_out: None,
             },
         })
     }
@@ -66,15 +93,25 @@ pub(super) fn verdict(
         true => ours.clone(),
         false => folds.scores(&training, logistic)?,
     };
-    of_scores(folds, [&ours, &theirs], is_logistic)
+    of_scores(folds, [ours, theirs], is_logistic)
 }
 
 /// Of the scores of the choice and of logistic regression.
 pub(super) fn of_scores(
     folds: &LocalFolds<'_>,
-    [ours, theirs]: [&[f64]; 2],
+    [ours, logistic]: [Scored; 2],
     is_logistic: bool,
 ) -> Result<Verdict> {
     let (positive, groups) = folds.held_out();
-    Verdict::of([ours, theirs], &positive, groups.as_deref(), is_logistic)
+    let scores = [ours.scores.as_slice(), &logistic.scores];
+    let verdict = Verdict::of(scores, &positive, groups.as_deref(), is_logistic)?;
+    let held_out = HeldOut {
+        positive,
+        ours,
+        logistic,
+    };
+    Ok(Verdict {
+        held_out: Some(Box::new(held_out)),
+        ..verdict
+    })
 }

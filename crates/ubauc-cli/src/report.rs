@@ -1,0 +1,135 @@
+//! `ubauc report`: a model judged on a file, as a page to look at.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use ubauc::atomic::is_stdout;
+use ubauc::document::numbers::{interval, number, thousands};
+use ubauc::document::{Document, Facts};
+use ubauc::metrics::Auc;
+use ubauc::model_file::SavedModel;
+use ubauc::report::{JudgedOn, Report};
+
+use crate::args::WrongUsage;
+use crate::input::{ClassArgs, FormatArgs};
+use crate::output::{self, Output};
+use crate::page::{self, CostArgs, PageParts, PageScores, file_name, file_part};
+use crate::scoring::{ColumnArgs, Scoring};
+
+/// What was typed after `ubauc report`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ubauc report model.json test.csv -o report.html\n  \
+    ubauc report model.json test.csv -o report.html --cost-fp 1 --cost-fn 20\n  \
+    ubauc report model.json test.csv -o report.html --json > report.json\n\n\
+    The page says how good the model is, what it looks at and where to cut, with charts. It is one file that needs\n\
+    no network and works without JavaScript. Judge on examples that the model has not seen.")]
+pub(crate) struct ReportArgs {
+    /// The model, from `ubauc train --model`
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// Examples with labels
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+    /// The page; - is standard output
+    #[arg(long, short, value_name = "OUT.html")]
+    output: PathBuf,
+    #[command(flatten)]
+    costs: CostArgs,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    classes: ClassArgs,
+}
+
+pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
+    let costs = args.costs.costs()?;
+    if is_stdout(&args.output) && output.json() {
+        let what = "--json and -o - both write to standard output; name a file for the page";
+        return Err(WrongUsage(what.to_string()).into());
+    }
+    let inputs = [args.model.as_path(), &args.data];
+    page::refuse_unwritable(&args.output, &inputs, "-o")?;
+    let saved = SavedModel::load(&args.model)?;
+    let scoring = Scoring {
+        models: std::slice::from_ref(&args.model),
+        columns: &args.columns,
+        format: &args.format,
+        classes: &args.classes,
+    };
+    let found = scoring.score(&args.data, &[], output)?;
+    let parts = PageParts {
+        title: title(&args.model, &args.data),
+        classes: found.labels.names.clone(),
+        positive: &found.labels.positive,
+        judged_on: JudgedOn::Given,
+        costs,
+    };
+    let report = of_model(
+        parts,
+        &saved,
+        (&found.columns[0], None),
+        &args.model,
+        &args.data,
+    )?;
+    report.write(&args.output)?;
+    let written = Written {
+        report,
+        page: args.output.clone(),
+    };
+    if is_stdout(&args.output) {
+        output.report_aside(&written);
+        return Ok(());
+    }
+    output.report(&written)
+}
+
+pub(crate) fn title(model: &Path, data: &Path) -> String {
+    format!("{} on {}", file_name(model), file_name(data))
+}
+
+/// The page of a model that was read from a file.
+pub(crate) fn of_model(
+    parts: PageParts<'_>,
+    saved: &SavedModel,
+    (scores, auc): (&[f64], Option<Auc>),
+    model: &Path,
+    data: &Path,
+) -> Result<Report> {
+    let scored = PageScores {
+        name: file_name(model),
+        scores,
+        auc,
+        model: Some(saved),
+        threshold: None,
+    };
+    let mut report = page::report(parts, &[scored])?;
+    report.reproduction.files = vec![file_part("examples", data)?, file_part("model", model)?];
+    Ok(report)
+}
+
+/// What is told of a page that was written.
+#[derive(Serialize)]
+struct Written {
+    #[serde(flatten)]
+    report: Report,
+    page: PathBuf,
+}
+
+impl output::Report for Written {
+    fn document(&self) -> Document {
+        let mut facts = Facts::default();
+        for scorer in &self.report.scorers {
+            facts.add("AUC", number(scorer.auc.auc));
+            facts.add("95 % interval", interval(scorer.auc.ci95));
+            let n = scorer.auc.n_pos + scorer.auc.n_neg;
+            facts.add("examples", thousands(n as u64));
+        }
+        facts.add("page", self.page.display());
+        facts.into()
+    }
+}

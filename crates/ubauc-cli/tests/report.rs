@@ -1,0 +1,272 @@
+//! Pages: written whole, of odd data too, or refused with a reason.
+
+use std::fs;
+use std::path::Path;
+
+use crate::process::{command, directory_with, failure, json, success, ubauc, wrong_usage};
+
+const SCORES: &str = "label,score\n1,0.9\n1,0.8\n1,0.3\n0,0.5\n0,0.3\n0,0.2\n0,0.1\n";
+
+/// 400 rows of a number with gaps, and of a category whose name and levels are of no good will.
+fn table() -> String {
+    let mut text = String::from("label,size,\"<script>alert(1)</script>\"\n");
+    for i in 0..400_u32 {
+        let x = (i * 7919 % 400) as f64 / 100.0;
+        let size = if i % 11 == 0 {
+            String::new()
+        } else {
+            x.to_string()
+        };
+        let level = ["a&b", "<img src=x>", "\"\"q\"\"", "plain"][(i % 4) as usize];
+        let label = u8::from(x + f64::from(i % 4) + f64::from(i * 31 % 17) / 8.0 > 4.0);
+        text += &format!("{label},{size},\"{level}\"\n");
+    }
+    text
+}
+
+fn page(directory: &Path, name: &str) -> String {
+    let text = fs::read_to_string(directory.join(name)).unwrap();
+    assert!(text.starts_with("<!DOCTYPE html>") && text.ends_with("</html>\n"));
+    assert!(text.contains("Content-Security-Policy") && !text.contains("NaN"));
+    assert_eq!(text.matches("<script").count(), 1);
+    text
+}
+
+const LOSS: [&str; 6] = ["--beta", "0", "--softness", "1", "--gamma", "1e-3"];
+
+#[test]
+fn a_model_has_a_page_and_its_numbers_are_those_of_evaluate() {
+    let directory = directory_with(&[("t.csv", &table())]);
+    let dir = directory.path();
+    let train = [
+        "train",
+        "t.csv",
+        "--features",
+        "additive",
+        "--model",
+        "m.json",
+    ];
+    success(&ubauc(dir, &[&train[..], &LOSS].concat()));
+    let found = json(&ubauc(
+        dir,
+        &["report", "m.json", "t.csv", "-o", "p.html", "--json"],
+    ));
+    let text = page(dir, "p.html");
+    assert!(text.contains("&lt;script&gt;alert(1)") && text.contains("&lt;img src=x&gt;"));
+    let judged = json(&ubauc(
+        dir,
+        &["evaluate", "--model", "m.json", "t.csv", "--json"],
+    ));
+    for field in ["auc", "ci95", "n_pos", "n_neg", "ties"] {
+        assert_eq!(found["scorers"][0][field], judged[field], "{field}");
+    }
+    let explained = json(&ubauc(dir, &["explain", "m.json", "--json"]));
+    let most = &found["effects"]["terms"][0];
+    let terms = explained["terms"].as_array().unwrap();
+    assert!(
+        terms
+            .iter()
+            .any(|term| term["name"] == most["name"] && term["importance"] == most["importance"])
+    );
+    assert_eq!(
+        found["reproduction"]["files"][0]["xxh3"]
+            .as_str()
+            .unwrap()
+            .len(),
+        16
+    );
+    // The same page by another way, but for the command; and any number of threads.
+    success(&ubauc(
+        dir,
+        &[
+            "evaluate", "--model", "m.json", "t.csv", "--report", "q.html",
+        ],
+    ));
+    let body = |name: &str| {
+        page(dir, name)
+            .split("id=\"again\"")
+            .next()
+            .unwrap()
+            .to_string()
+    };
+    assert_eq!(body("p.html"), body("q.html"));
+    success(&ubauc(
+        dir,
+        &[
+            "--threads",
+            "3",
+            "report",
+            "m.json",
+            "t.csv",
+            "-o",
+            "r.html",
+        ],
+    ));
+    assert_eq!(body("p.html"), body("r.html"));
+}
+
+#[test]
+fn training_writes_a_page_with_its_search_and_its_steps() {
+    let directory = directory_with(&[("t.csv", &table())]);
+    let dir = directory.path();
+    let search = [
+        "train",
+        "t.csv",
+        "--folds",
+        "2",
+        "--time-limit",
+        "1",
+        "--report",
+        "p.html",
+        "--json",
+    ];
+    let found = json(&ubauc(dir, &search));
+    let text = page(dir, "p.html");
+    for id in [
+        "curves",
+        "effects",
+        "cuts",
+        "scores",
+        "search",
+        "certificate",
+        "columns",
+        "again",
+    ] {
+        assert!(text.contains(&format!("<section id=\"{id}\">")), "{id}");
+    }
+    let auc = found["verdict"]["ours"]["auc"].as_f64().unwrap();
+    assert!(text.contains(&format!(
+        "<data value=\"{auc}\" data-key=\"scorers.0.auc\">"
+    )));
+    assert!(text.contains("held out") && !text.contains("looks better than it is"));
+    let given = [
+        "train",
+        "t.csv",
+        "--features",
+        "linear",
+        "--report",
+        "p.html",
+    ];
+    success(&ubauc(dir, &[&given[..], &LOSS].concat()));
+    assert!(page(dir, "p.html").contains("looks better than it is"));
+    let tested = [&given[..], &LOSS, &["--test", "t.csv"]].concat();
+    success(&ubauc(dir, &tested));
+    assert!(!page(dir, "p.html").contains("looks better than it is"));
+}
+
+#[test]
+fn scores_alone_have_a_page_and_costs_mark_the_cheapest_cut() {
+    let directory = directory_with(&[("s.csv", SCORES)]);
+    let dir = directory.path();
+    let words = success(&ubauc(dir, &["evaluate", "s.csv"])).to_string();
+    let output = ubauc(
+        dir,
+        &["evaluate", "s.csv", "--report", "p.html", "--cost-fn", "10"],
+    );
+    assert_eq!(success(&output), words);
+    let text = page(dir, "p.html");
+    // Missing none costs two false alarms, at .3: ties are flagged together.
+    assert!(text.contains("no other cut costs less") && text.contains("<data value=\"0.3\""));
+    // All from 0 to 1: they may be probabilities.
+    assert!(text.contains("Brier score"));
+}
+
+#[test]
+fn scorers_are_compared_on_one_page() {
+    let other = SCORES.replace("0.8", "0.15");
+    let directory = directory_with(&[("a.csv", SCORES), ("<b>.csv", &other)]);
+    let dir = directory.path();
+    success(&ubauc(
+        dir,
+        &["compare", "a.csv", "<b>.csv", "--report", "p.html"],
+    ));
+    let text = page(dir, "p.html");
+    assert!(text.contains("&lt;b&gt;.csv") && !text.contains("<b>"));
+    assert!(text.contains("paired test") && text.contains("class=\"legend\""));
+}
+
+#[test]
+fn tied_and_huge_scores_make_a_page_and_one_class_an_error() {
+    let tied = "label,score\n1,0.5\n0,0.5\n1,0.5\n0,0.5\n";
+    let huge = "label,score\n1,1e308\n0,-1e308\n1,3\n0,1e-308\n";
+    let directory = directory_with(&[
+        ("tied.csv", tied),
+        ("huge.csv", huge),
+        ("one.csv", "label,score\n1,0.5\n1,0.7\n"),
+        ("none.csv", "label,score\n"),
+    ]);
+    let dir = directory.path();
+    for name in ["tied.csv", "huge.csv"] {
+        success(&ubauc(dir, &["evaluate", name, "--report", "p.html"]));
+        page(dir, "p.html");
+    }
+    fs::write(dir.join("p.html"), "old").unwrap();
+    for name in ["one.csv", "none.csv"] {
+        failure(&ubauc(dir, &["evaluate", name, "--report", "p.html"]));
+        assert_eq!(fs::read_to_string(dir.join("p.html")).unwrap(), "old");
+    }
+}
+
+#[test]
+fn many_levels_and_long_names_stay_within_a_megabyte() {
+    let long = "n".repeat(10_000);
+    let mut text = format!("label,many,{long}\n");
+    for i in 0..100_000_u32 {
+        // Every level six times, so that it has a weight.
+        text += &format!("{},level {},{}\n", u8::from(i % 3 == 0), i / 6, i % 7);
+    }
+    let directory = directory_with(&[("t.csv", &text)]);
+    let dir = directory.path();
+    let train = [
+        "train",
+        "t.csv",
+        "--features",
+        "linear",
+        "--model",
+        "m.json",
+        "--report",
+        "p.html",
+    ];
+    success(&ubauc(dir, &[&train[..], &LOSS].concat()));
+    let text = page(dir, "p.html");
+    assert!(text.len() < 1_000_000, "{}", text.len());
+    assert!(text.contains("more levels with") && !text.contains(&"n".repeat(1100)));
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_the_work() {
+    let directory = directory_with(&[("s.csv", SCORES)]);
+    let dir = directory.path();
+    let refused = |arguments: &[&str]| wrong_usage(&ubauc(dir, arguments)).to_string();
+    assert!(
+        refused(&["evaluate", "s.csv", "--report", "s.csv"]).contains("would replace an input")
+    );
+    assert!(refused(&["evaluate", "s.csv", "--report", "-"]).contains("name a file"));
+    assert!(refused(&["evaluate", "s.csv", "--cost-fp", "2"]).contains("give --report too"));
+    let negative = ["evaluate", "s.csv", "--report", "p.html", "--cost-fp", "-2"];
+    assert!(refused(&negative).contains("not negative"));
+    let nowhere = failure(&ubauc(dir, &["evaluate", "s.csv", "--report", "no/p.html"])).to_string();
+    assert!(nowhere.contains("no/p.html"), "{nowhere}");
+    assert_eq!(fs::read_to_string(dir.join("s.csv")).unwrap(), SCORES);
+}
+
+/// A file that may not grow stands for a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_old_page() {
+    let directory = directory_with(&[("s.csv", SCORES), ("p.html", "old")]);
+    let dir = directory.path();
+    let program = command(dir, &[]).get_program().to_os_string();
+    let mut shell = assert_cmd::Command::new("sh");
+    let line = "trap '' XFSZ; ulimit -f 4; exec \"$0\" evaluate s.csv --report p.html";
+    let output = shell
+        .current_dir(dir)
+        .args(["-c", line])
+        .arg(program)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(fs::read_to_string(dir.join("p.html")).unwrap(), "old");
+    let left = fs::read_dir(dir).unwrap().count();
+    assert_eq!(left, 2);
+}

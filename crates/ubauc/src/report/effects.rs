@@ -1,0 +1,197 @@
+//! What the model looks at: importance of every term, and the most important ones drawn.
+
+mod category;
+mod number;
+mod pair;
+
+use super::EffectsPart;
+use super::chart::{Chart, END, Margins, Paint, START};
+use super::markup::{clipped, figure, folded, name, paragraph, short, side_by_side, table};
+use crate::document::text::clip;
+use crate::document::{Axis, Cell, Table};
+use crate::glass_box::explain::{SideKind, TermReport};
+
+/// Terms with a bar.
+const BARS: usize = 30;
+/// Terms of one column that are drawn, and of pairs.
+const DRAWN: usize = 24;
+const PAIRS: usize = 8;
+/// Terms in the table.
+const LISTED: usize = 1000;
+/// Height of a bar with its gap.
+const LINE: f64 = 17.0;
+
+pub(super) fn section(effects: &EffectsPart) -> String {
+    let terms = &effects.terms;
+    let mut out = paragraph(
+        "The score of a row is the mean score and what each term adds or takes away. The importance of a term is how much it moves scores: its standard \
+         deviation over the rows that were learned from. What is important to the model need not be a cause.",
+    );
+    out += &importances(terms);
+    // What moves no score is not worth a picture.
+    let least = 1e-3 * terms.first().map_or(0.0, TermReport::rank);
+    let largest = terms.iter().map(extent).fold(0.0, f64::max);
+    let (pairs, columns): (Vec<&TermReport>, Vec<&TermReport>) = terms
+        .iter()
+        .filter(|term| term.rank() > least)
+        .partition(|term| term.columns.len() > 1);
+    let of_columns: Vec<String> = columns
+        .iter()
+        .take(DRAWN)
+        .map(|term| column(term, largest))
+        .filter(|d| !d.is_empty())
+        .collect();
+    if !of_columns.is_empty() {
+        out += "<h3>One by one</h3>\n";
+        out += &side_by_side(&of_columns);
+    }
+    let of_pairs: Vec<String> = pairs
+        .iter()
+        .take(PAIRS)
+        .map(|term| pair::figure_of(term))
+        .collect();
+    if !of_pairs.is_empty() {
+        out += "<h3>Pairs of columns</h3>\n";
+        out += &paragraph("What two columns say together beyond what each says alone.");
+        out += &side_by_side(&of_pairs);
+    }
+    let drawn = of_columns.len() + of_pairs.len();
+    let left = terms.len().saturating_sub(drawn);
+    let all = match left {
+        0 => "All terms as a table".to_string(),
+        n => format!("All terms as a table, {n} of which are not drawn"),
+    };
+    out + &folded(
+        &all,
+        &table(&listed(terms), "Terms, the most important first"),
+    )
+}
+
+/// The answer in a sentence.
+pub(super) fn sentence(effects: &EffectsPart) -> String {
+    let first: Vec<String> = effects
+        .terms
+        .iter()
+        .filter(|t| t.rank() > 0.0)
+        .take(3)
+        .map(|t| format!("<strong>{}</strong>", name(&t.name)))
+        .collect();
+    match first.as_slice() {
+        [] => String::new(),
+        [one] => format!("<p>Only at {one}.</p>\n"),
+        [one, others @ ..] => format!(
+            "<p>Most of all at {one}, then at {}.</p>\n",
+            others.join(" and ")
+        ),
+    }
+}
+
+fn column(term: &TermReport, largest: f64) -> String {
+    match term.sides.first().map(|side| side.kind) {
+        Some(SideKind::Category | SideKind::Part) => category::figure_of(term, largest),
+        Some(SideKind::Number | SideKind::Time) => number::figure_of(term, largest),
+        None => String::new(),
+    }
+}
+
+/// The most that a term adds or takes away.
+fn extent(term: &TermReport) -> f64 {
+    let cells = term.cells.iter().filter(|cell| cell.rows > 0);
+    let of_cells = cells.map(|cell| cell.value.abs()).fold(0.0, f64::max);
+    of_cells.max(2.0 * term.linear.map_or(0.0, |linear| linear.slope.abs()))
+}
+
+fn importances(terms: &[TermReport]) -> String {
+    let shown = &terms[..terms.len().min(BARS)];
+    let most = shown.first().map_or(0.0, TermReport::rank);
+    let margins = Margins {
+        left: 128.0,
+        right: 52.0,
+        top: 4.0,
+        bottom: 6.0,
+    };
+    let x = Axis::default().span([0.0, if most > 0.0 { most } else { 1.0 }].into_iter());
+    let y = Axis::default().span([0.0, 1.0].into_iter());
+    let mut chart = Chart::new([360.0, 10.0 + LINE * shown.len() as f64], margins, x, y);
+    for (k, term) in shown.iter().enumerate() {
+        let top = chart.margins.top + LINE * k as f64;
+        let rank = term.rank();
+        chart.described(
+            &format!(
+                "{}: {rank:.4}{}",
+                clipped(&term.name),
+                direction(term, true)
+            ),
+            |chart| {
+                let (zero, end) = (chart.x(0.0), chart.x(rank));
+                chart.text(
+                    [zero - 6.0, top + 12.0],
+                    END,
+                    Paint::Ink,
+                    &clip(&term.name, 19),
+                );
+                chart.rect(
+                    [zero, top + 2.0, (end - zero).max(0.8), LINE - 5.0],
+                    &Paint::Series(0).fill(),
+                );
+                chart.text(
+                    [end + 4.0, top + 12.0],
+                    START,
+                    Paint::Faint,
+                    &format!("{rank:.3}{}", direction(term, false)),
+                );
+            },
+        );
+    }
+    let more = terms.len().saturating_sub(BARS);
+    let more = if more > 0 {
+        format!(" {more} more terms are in the table below.")
+    } else {
+        String::new()
+    };
+    let arrows = match shown.iter().any(|term| !direction(term, false).is_empty()) {
+        true => " ▲: the more of it, the higher the score; ▼: the lower.",
+        false => "",
+    };
+    figure(
+        &chart.finish("Importance of the terms"),
+        &format!("Importance of the terms.{arrows}{more}"),
+    )
+}
+
+/// Of a number that is used as it is.
+fn direction(term: &TermReport, in_words: bool) -> &'static str {
+    let slope = term
+        .linear
+        .filter(|_| term.cells.is_empty())
+        .map(|linear| linear.slope);
+    match (slope, in_words) {
+        (Some(slope), true) if slope > 0.0 => ", raises the score",
+        (Some(slope), true) if slope < 0.0 => ", lowers the score",
+        (Some(slope), false) if slope > 0.0 => " ▲",
+        (Some(slope), false) if slope < 0.0 => " ▼",
+        _ => "",
+    }
+}
+
+fn listed(terms: &[TermReport]) -> Table {
+    let mut rows = Table::new(["term", "importance", "takes at most", "adds at most"]);
+    let shown = |x: f64| Cell::rounded(x, format!("{x:+.4}"));
+    for term in terms.iter().take(LISTED) {
+        let mut ends = [0.0_f64; 2];
+        let slope = term.linear.map_or(0.0, |linear| linear.slope.abs());
+        for cell in term.cells.iter().filter(|cell| cell.rows > 0) {
+            ends = [ends[0].min(cell.value), ends[1].max(cell.value)];
+        }
+        let rank = Cell::rounded(term.rank(), format!("{:.4}", term.rank()));
+        let [low, high] = match term.linear {
+            // A straight part has no end; two standard deviations are far.
+            Some(_) => [ends[0] - 2.0 * slope, ends[1] + 2.0 * slope],
+            None => ends,
+        };
+        rows.row([Cell::from(short(&term.name)), rank, shown(low), shown(high)]);
+    }
+    let more = terms.len().saturating_sub(LISTED);
+    rows.foot = (more > 0).then(|| format!("… {more} more terms (all with --json)"));
+    rows
+}
