@@ -17,6 +17,13 @@ import warnings
 import numpy as np
 import sklearn
 from cluster import bench_dask
+from glass import (
+    bench_glass,
+    bench_glass_fit,
+    bench_glass_numbers,
+    bench_glass_rows,
+    bench_glass_scores,
+)
 from measure import CACHE, ROOT, best, measure, measure_text, seconds, svmlight_text, table
 from online import bench_endless, bench_online, bench_stream
 from package import bench_python
@@ -231,6 +238,11 @@ BENCHMARKS = {
     "memory": bench_memory,
     "good": bench_good,
     "tables": bench_tables,
+    "glass": bench_glass,
+    "glass-fit": bench_glass_fit,
+    "glass-scores": bench_glass_scores,
+    "glass-rows": bench_glass_rows,
+    "glass-numbers": bench_glass_numbers,
     "online": bench_online,
     "stream": bench_stream,
     "endless": bench_endless,

@@ -1,4 +1,4 @@
-//! Tells the program which commit it is built from, for results that name it.
+//! Tells the program which commit it is built from, for --version and results that name it; outside a checkout none.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,6 +9,7 @@ fn main() {
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_string())
     };
+    let mut version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     if let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) {
         let changed = git(&[
             "status",
@@ -23,7 +24,9 @@ fn main() {
             ""
         };
         println!("cargo:rustc-env=UBAUC_COMMIT={commit}{dirty}");
+        version = format!("{version} ({commit}{dirty})");
     }
+    println!("cargo:rustc-env=UBAUC_VERSION={version}");
     for source in [
         "src",
         "../ubauc/src",

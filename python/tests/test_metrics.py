@@ -116,7 +116,9 @@ def test_delong_by_definition(y, scores):
     variance = a_pos.var(ddof=1) / a_pos.size + a_neg.var(ddof=1) / a_neg.size
     assert found.auc == pytest.approx(a_pos.mean(), abs=1e-13)
     assert found.variance == pytest.approx(variance, rel=1e-9)
-    assert found.low == pytest.approx(max(0, found.auc - 1.959964 * variance**0.5), abs=1e-6)
+    logit = math.log(found.auc / (1 - found.auc))
+    half = 1.959964 * variance**0.5 / (found.auc * (1 - found.auc))
+    assert found.low == pytest.approx(1 / (1 + math.exp(half - logit)), abs=1e-6)
     test = metrics.delong_test(y, scores, other)
     difference, pos, neg = a_pos.mean() - b_pos.mean(), a_pos - b_pos, a_neg - b_neg
     z = difference / math.sqrt(pos.var(ddof=1) / pos.size + neg.var(ddof=1) / neg.size)
@@ -225,3 +227,58 @@ def test_labels_of_any_kind():
 def test_what_has_no_auc_is_refused(y, scores, what):
     with pytest.raises(ValueError, match=what):
         metrics.roc_auc(y, scores)
+
+
+def test_intervals_by_other_methods():
+    y = np.arange(200) % 4 == 0
+    scores = np.random.default_rng(1).normal(size=200) + y
+    by_logit, by_delong = (metrics.roc_auc_ci(y, scores, method=m) for m in ("logit", "delong"))
+    half = 1.959963984540054 * np.sqrt(by_delong.variance)
+    assert by_delong.low == pytest.approx(by_delong.auc - half)
+    assert by_logit.low < by_delong.low  # the logit scale is wider below where AUC is above a half
+    drawn = metrics.roc_auc_ci(y, scores, method="bootstrap", n_resamples=400, random_state=3)
+    assert abs(drawn.low - by_logit.low) < 0.05 and abs(drawn.high - by_logit.high) < 0.05
+    same = metrics.roc_auc_ci(
+        y, scores, method="bootstrap", n_resamples=400, random_state=3, n_jobs=2
+    )
+    assert same == drawn
+    other = metrics.roc_auc_ci(y, scores, method="bootstrap", n_resamples=400, random_state=4)
+    assert other != drawn
+    groups = np.arange(200) // 8
+    grouped = metrics.roc_auc_ci(y, scores, method="bootstrap", groups=groups, n_resamples=200)
+    weighted = metrics.roc_auc_ci(
+        y, scores, method="bootstrap", sample_weight=np.ones(200), n_resamples=200
+    )
+    assert grouped.low < grouped.auc < grouped.high and weighted.low < drawn.auc
+    for wrong in ({"method": "wald"}, {"method": "bootstrap", "n_resamples": 0}):
+        with pytest.raises(ValueError, match="must be"):
+            metrics.roc_auc_ci(y, scores, **wrong)
+
+
+def test_average_precision_and_recall_have_intervals():
+    y = np.arange(300) % 5 == 0
+    scores = np.random.default_rng(2).normal(size=300) + 1.5 * y
+    found = metrics.average_precision_ci(y, scores)
+    assert found.average_precision == pytest.approx(metrics.average_precision(y, scores))
+    assert (found.n_pos, found.n_neg) == (60, 240)
+    drawn = metrics.average_precision_ci(y, scores, method="bootstrap", n_resamples=400)
+    assert abs(drawn.low - found.low) < 0.1 and abs(drawn.high - found.high) < 0.1
+    recall = metrics.recall_at_fpr_ci(y, scores, 0.1)
+    above = scores >= recall.threshold
+    assert recall.fpr == above[~y].mean() <= 0.1
+    assert recall.recall == above[y].mean()
+    drawn = metrics.recall_at_fpr_ci(y, scores, 0.1, method="bootstrap", n_resamples=400)
+    assert abs(drawn.low - recall.low) < 0.15 and abs(drawn.high - recall.high) < 0.15
+    groups = np.arange(300) // 6
+    for function in (
+        metrics.average_precision_ci,
+        lambda *a, **k: metrics.recall_at_fpr_ci(*a, 0.1, **k),
+    ):
+        with pytest.raises(ValueError, match="groups are for"):
+            function(y, scores, groups=groups)
+        assert function(y, scores, groups=groups, method="bootstrap", n_resamples=50)[1] > 0
+    nothing = metrics.recall_at_fpr_ci([0, 1, 0], [3, 2, 1], 0.1)
+    assert (nothing.recall, nothing.threshold) == (0, np.inf)
+    for rate in (0, 1.1, np.nan):
+        with pytest.raises(ValueError, match="max_fpr"):
+            metrics.recall_at_fpr_ci(y, scores, rate)

@@ -138,3 +138,125 @@ except ImportError as error:
 def test_importing_the_package_imports_no_matplotlib():
     program = "import sys, ubauc, ubauc.plot; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.fixture(scope="module")
+def explained():
+    """A model of numbers with gaps, levels with a rare one, a time, and a pair."""
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(4)
+    n = 600
+    x, z = random.normal(size=(2, n))
+    y = (x > 0) != (z > 0.3)
+    x[::9] = np.nan
+    level = random.choice(["a", "b", "c"], n).astype(object)
+    level[:2] = "odd"
+    day = np.datetime64("2024-03-01", "D") + random.integers(0, 90, n)
+    frame = pandas.DataFrame({"x": x, "z": z, "level": level, "day": day.astype("M8[s]")})
+    given = {"features": "pairs", "interactions": [("x", "z"), ("level", "z")]}
+    clf = UBAUCClassifier(beta=0, softness=1, gamma=1e-3, **given).fit(frame, y)
+    return clf, frame
+
+
+def with_gid(things, gid):
+    return [thing for thing in things if thing.get_gid() == gid]
+
+
+def below(ax):
+    """The axes of the counts."""
+    (other,) = [other for other in ax.get_shared_x_axes().get_siblings(ax) if other is not ax]
+    return other
+
+
+def test_curves_are_what_the_model_adds(pyplot, explained):
+    clf, frame = explained
+    ax = plot.effects(clf, ["z"])["z"]
+    (line,) = with_gid(ax.lines, "curve")
+    corners, added = line.get_data()
+    # Inside the bins the line is what rows are given there.
+    middles = (corners[::2] + corners[1::2]) / 2
+    rows = frame.iloc[: middles.size].assign(z=middles)
+    at = clf.term_names_.index("z")
+    np.testing.assert_allclose(
+        np.interp(middles, corners, added), clf.eval_terms(rows)[:, at], atol=1e-9
+    )
+    counts = [bar.get_height() for bar in below(ax).patches]
+    assert counts == clf.effects_["z"].rows.tolist() and sum(counts) == len(frame)
+    lefts = [bar.get_x() for bar in below(ax).patches]
+    np.testing.assert_allclose(lefts[1:], clf.effects_["z"].sides[0].cuts)
+    ax.figure.canvas.draw()
+
+
+def test_missing_values_stand_beside_the_curve(pyplot, explained):
+    clf, frame = explained
+    ax = plot.effects(clf, ["x"])["x"]
+    (point,) = with_gid(ax.lines, "missing")
+    at = clf.term_names_.index("x")
+    expected = clf.eval_terms(frame[frame["x"].isna()].iloc[:1])[0, at]
+    assert point.get_ydata()[0] == pytest.approx(expected, abs=1e-12)
+    (curve,) = with_gid(ax.lines, "curve")
+    assert point.get_xdata()[0] > curve.get_xdata().max()
+    bar = below(ax).patches[-1]
+    assert bar.get_height() == frame["x"].isna().sum()
+    low, high = ax.get_xlim()
+    assert low < point.get_xdata()[0] < high
+
+
+def test_levels_are_bars_with_rare_ones_apart(pyplot, explained):
+    clf, _ = explained
+    ax = plot.effects(clf, ["level"])["level"]
+    values = [bar.get_width() for bar in ax.patches]
+    assert values == sorted(values, reverse=True)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    cells = {cell.names[0]: cell for cell in clf.effects_["level"].cells}
+    assert values == [cells[name].value for name in names] and "(rare)" in names
+    colours = {name: bar.get_facecolor() for name, bar in zip(names, ax.patches, strict=True)}
+    assert colours["(rare)"] != colours["a"] == colours["b"]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[:-1] == [f"{cells[name].rows:,}" for name in names]
+    few = plot.effects(clf, ["level"], max_levels=2)["level"]
+    assert len(few.patches) == 2 and "2 levels with fewer" in few.texts[-1].get_text()
+
+
+def test_pairs_are_heat_maps(pyplot, explained):
+    clf, _ = explained
+    names = [name for name in clf.term_names_ if " & " in name]
+    axes = plot.effects(clf, names)
+    for name in names:
+        term, (mesh,) = clf.effects_[name], with_gid(axes[name].collections, "pair")
+        shown = mesh.get_array()
+        rows = term.rows[np.ix_(term.rows.any(axis=1), term.rows.any(axis=0))].T
+        scores = term.scores[np.ix_(term.rows.any(axis=1), term.rows.any(axis=0))].T
+        assert (np.ma.getmaskarray(shown) == (rows == 0)).all()
+        np.testing.assert_array_equal(shown.filled(0), np.nan_to_num(scores))
+        low, high = mesh.get_clim()
+        assert -low == high == np.nanmax(np.abs(scores))
+        axes[name].figure.canvas.draw()
+
+
+def test_the_most_important_terms_are_drawn(pyplot, explained):
+    clf, _ = explained
+    axes = plot.effects(clf, top=4, columns=2)
+    assert list(axes) == [term.name for term in clf.effects_.ranked()[:4]]
+    assert len({ax.figure for ax in axes.values()}) == 1
+    every = plot.effects(clf.effects_, top=100)
+    assert list(every) == [term.name for term in clf.effects_.ranked()]
+    figure = pyplot.figure()
+    assert plot.effects(clf, ["day"], figure=figure)["day"].figure is figure
+    figure.canvas.draw()
+    with pytest.raises(KeyError, match="no term 'nothing'"):
+        plot.effects(clf, ["nothing"])
+    with pytest.raises(ValueError, match="no terms"):
+        plot.effects(clf, [])
+
+
+def test_effects_of_numbers_and_of_many_classes(pyplot, dense):
+    X, y = dense
+    clf = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, y)
+    (line,) = with_gid(plot.effects(clf, ["x3"])["x3"].lines, "curve")
+    x, added = line.get_data()
+    np.testing.assert_allclose(added, clf.coef_[0, 3] * (x - X[:, 3].mean()), atol=1e-12)
+    many = UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="3 pairs of classes"):
+        plot.effects(many)
+    assert len(plot.effects(many.effects_[1], top=2)) == 2

@@ -17,11 +17,12 @@ from ._classifier import UBAUCClassifier
 from ._core import __version__
 from ._readers import load_svmlight
 from ._rivals import OAMClassifier, OPAUCClassifier, RankSVMClassifier, SOLAMClassifier
-from .exceptions import BaselineWarning, CollapseWarning
+from .exceptions import BaselineWarning, CollapseWarning, ColumnWarning
 
 __all__ = [
     "BaselineWarning",
     "CollapseWarning",
+    "ColumnWarning",
     "OAMClassifier",
     "OPAUCClassifier",
     "RankSVMClassifier",

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._callbacks import CallbackSupportMixin, Tasks, with_callbacks
-from ._model_file import class_name, read_model, write_model
+from ._model_file import class_name, export_model, read_model, write_model
 from ._problem import Problem
 from .metrics import hand_till, roc_auc
 from .metrics._given import groups_of
@@ -143,6 +143,25 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         write_model(self, path)
 
+    def export(self, path, *, to, table="rows"):
+        """Write the model in another form, as `ubauc export` does.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        to : {"python", "sql", "onnx", "liblinear"}
+            One file for Python's standard library; a query that SQLite, DuckDB and PostgreSQL
+            understand; a graph of standard ONNX operators; a model file of LIBLINEAR, of a
+            linear model of numbers. What cannot be written raises a ValueError.
+
+        table : str, default="rows"
+            The table that the SQL query reads.
+        """
+        check_is_fitted(self)
+        export_model(self, path, to, table)
+
     @classmethod
     def load(cls, path):
         """Read a model file, of `save` or of the command line.
@@ -243,12 +262,15 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _set(self, solutions):
         """The fitted attributes."""
         self._solutions = solutions
-        self.coef_ = np.array([s.weights for s in solutions])
+        self.coef_ = self._coefficients(solutions)
         self.threshold_ = np.array([s.threshold for s in solutions])
         self.intercept_ = -self.threshold_
         self.n_iter_ = each([s.n_iter for s in solutions])
         self.objective_ = each([s.objective for s in solutions])
         self.trace_ = listed([s.trace for s in solutions])
+
+    def _coefficients(self, solutions):
+        return np.array([s.weights for s in solutions])
 
     def _pair_scores(self, X):
         X = self._scoring_input(X)

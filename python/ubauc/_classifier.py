@@ -26,7 +26,14 @@ class UBAUCClassifier(WeightedAUCClassifier):
         category. "additive": a table for each number besides, of bins of several widths. "pairs":
         tables of the pairs of columns that gain most besides, about one or three for each column.
         "auto" chooses among these by cross-validated AUC, the simpler one within a standard error.
-        All but "linear" are for the batch solver and dense rows; elsewhere "auto" is "linear".
+        All but "linear" are for the batch solver and dense rows; elsewhere, and for numbers that
+        are mostly 0 or have more than 2,000 columns, "auto" is "linear".
+    interactions : int, float, str or list of pairs, default=None
+        Which pairs of columns get a table, where `features` is "pairs" or "auto", as in EBM: so
+        many, those that gain most (10); a share of the number of columns, rounded up (0.5), or a
+        multiple of it ("3x"); or these pairs, by name or position
+        (``[("age", "hours"), (0, 3)]``). None chooses between about one and about three for each
+        column.
     categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
 default="from_dtype"
         The columns that are categories, as in
@@ -136,11 +143,26 @@ default="from_dtype"
         As used.
     least_squares_, class_weight_ : str or None, or list of such
         As used; `class_weight_` is None or "balanced".
+    features_ : str, or list of such
+        "linear", "additive" or "pairs": what was chosen or given.
+    effects_ : Effects, or list of such
+        What the model says of each column and pair: a sequence of terms, each with "name", "kind",
+        "importance" (its standard deviation over the training rows), "gain" (of a pair, what chose
+        it), "slope", "mean" and "deviation" of the linear part, and "cells" with the training rows
+        in them and the value that they add; ``effects_["age"].to_frame()`` and
+        ``effects_.to_frame()`` are pandas frames. ``effects_.intercept`` is the mean of
+        `decision_function` over the training rows; EBM calls it ``intercept_``, which here belongs
+        to `coef_`.
+    term_names_, term_scores_, bin_weights_ : list
+        Names of the terms, values of their cells, and training rows in these. Unlike EBM's, cells
+        are in the order of ``effects_[k].cells``, where missing and rare ones are marked, without
+        the linear part of a number.
     tuning_ : dict or None, or list of such
         What "auto" tried and chose: "points", each with its parameters, its mean "auc" (or other
         criterion) over the folds, the "standard_error" of that, the "fold_aucs", and whether it has
         "collapsed" or was "stopped" before all folds; the indices of the "chosen" one and of the
-        best "logistic" regression; "verdict", which compares these two on examples that neither has
+        best "logistic" regression; of `features` also "maps", with the best point of each that was
+        tried; "verdict", which compares these two on examples that neither has
         seen, unless the choice "is_logistic" itself; "is_worse_than_logistic"; and "cut_short",
         whether time ran out.
     t_ : int
@@ -184,6 +206,8 @@ default="from_dtype"
     _parameter_constraints = {
         "solver": [StrOptions({"batch", "online"})],
         "features": [StrOptions({"linear", "additive", "pairs", "auto"})],
+        # What it may be is said where it is read.
+        "interactions": "no_validation",
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "beta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -212,6 +236,7 @@ default="from_dtype"
         *,
         solver="batch",
         features="linear",
+        interactions=None,
         categorical_features="from_dtype",
         beta="auto",
         gamma="auto",
@@ -236,6 +261,7 @@ default="from_dtype"
     ):
         self.solver = solver
         self.features = features
+        self.interactions = interactions
         self.categorical_features = categorical_features
         self.beta = beta
         self.gamma = gamma

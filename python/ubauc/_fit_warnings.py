@@ -3,10 +3,13 @@
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .exceptions import BaselineWarning, CollapseWarning, warn_user
+from . import _core
+from .exceptions import BaselineWarning, CollapseWarning, ColumnWarning, warn_user
 
 # Passes that ended while the objective still changed by such a share of itself deserve a warning.
 STILL_MOVING = 1e-3
+# Notes on columns that are told.
+NOTES = 5
 
 
 def warn_about(solution, n, spec):
@@ -23,7 +26,8 @@ def warn_about(solution, n, spec):
     if what is not None:
         message = f"{what}; a larger beta or a smaller gamma keeps scores apart"
         warn_user(message, CollapseWarning)
-    _warn_about_verdict(solution.tuned)
+    _warn_about_columns(solution.features)
+    _warn_about_search(solution.tuned)
     stop = solution.stop
     if stop in ("stalled", "max_newton"):
         gap = "unknown" if solution.gap is None else f"{solution.gap:.1e}"
@@ -57,13 +61,29 @@ def warn_about(solution, n, spec):
             warn_user(message, ConvergenceWarning)
 
 
-def _warn_about_verdict(tuned):
-    if tuned is not None and tuned["is_worse_than_logistic"]:
+def _warn_about_columns(features):
+    notes = [] if features is None else _core.notes_of_map(features)
+    if notes:
+        more = [f"{len(notes) - NOTES} more columns like these"] if len(notes) > NOTES else []
+        warn_user("; ".join(notes[:NOTES] + more), ColumnWarning)
+
+
+def _warn_about_search(tuned):
+    if tuned is None:
+        return
+    if tuned["cut_short"]:
+        message = (
+            f"the time is up (time_limit): the best of {len(tuned['points'])} points that were "
+            "tried so far is taken"
+        )
+        warn_user(message, ConvergenceWarning)
+    if tuned["is_worse_than_logistic"]:
+        features = "features='linear', " if "maps" in tuned else ""
         verdict, logistic = tuned["verdict"], tuned["points"][tuned["logistic"]]
         message = (
             f"logistic regression is significantly better on examples that neither model has seen: "
             f"AUC {verdict['logistic']['auc']:.4f} against {verdict['ours']['auc']:.4f} "
-            f"(p {verdict['test']['p']:.1e}); consider beta=0, softness=1, "
+            f"(p {verdict['test']['p']:.1e}); consider {features}beta=0, softness=1, "
             f"gamma={logistic['gamma']:g}, which is logistic regression"
         )
         warn_user(message, BaselineWarning)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from numbers import Integral
 
 import numpy as np
@@ -33,11 +34,32 @@ def class_labels(names):
     return np.array(names)
 
 
-def write_model(estimator, path):
-    """The file of a fitted estimator."""
+def only_solution(estimator):
+    """That of a fitted estimator of two classes."""
     if len(estimator._solutions) != 1:
         raise ValueError("a model file holds two classes; use pickle or joblib for more")
-    found = estimator._solutions[0]
+    return estimator._solutions[0]
+
+
+def model_of(estimator, found):
+    """The model of a solution, with the names that the estimator has seen."""
+    names = list(getattr(estimator, "feature_names_in_", ()))
+    if found.features is not None and names != _by_position(names):
+        # The map of the columns has them.
+        names = []
+    return found.model(classes=[class_name(label) for label in estimator.classes_], names=names)
+
+
+def export_model(estimator, path, to, table):
+    """The model in another form."""
+    model = model_of(estimator, only_solution(estimator))
+    for note in _core.export_model(os.fspath(path), model, to, table):
+        warnings.warn(note, stacklevel=3)
+
+
+def write_model(estimator, path):
+    """The file of a fitted estimator."""
+    found = only_solution(estimator)
     certificate = {
         "objective": None if np.isnan(found.objective) else found.objective,
         "dual": found.dual,
@@ -49,16 +71,35 @@ def write_model(estimator, path):
         "n_neg": found.counts[0],
         "n_pos": found.counts[1],
     }
-    model = found.model(
-        classes=[class_name(label) for label in estimator.classes_],
-        names=getattr(estimator, "feature_names_in_", ()),
-    )
+    model = model_of(estimator, found)
+    # Of numbers without names the command line keeps none either.
+    has_effects = found.features is not None or model["names"] or found.file is not None
     training = {
         "algorithm": estimator._algorithm,
-        "parameters": json.dumps(estimator._saved_parameters(found)),
+        "parameters": json.dumps(found.parameters or estimator._saved_parameters(found)),
         "certificate": json.dumps(certificate),
+        "effects": found.effects if has_effects else None,
     }
     _core.save_model(os.fspath(path), model, training)
+
+
+def _by_position(names):
+    """What columns without names are called."""
+    return [f"x{j}" for j in range(len(names))]
+
+
+def _set_features(found, effects, columns):
+    """The parameters that would make the map again."""
+    pairs = [[columns[j] for j in e["columns"]] for e in effects if e["kind"] == "pair"]
+    has_bins = any(e["kind"] == "cells" and e["cells"]["kind"] == "bins" for e in effects)
+    if pairs:
+        found.features = "pairs"
+        # The name of a time does not say which part of it is meant.
+        has_times = any(column["kind"] == "time" for pair in pairs for column in pair)
+        named = [(a["name"], b["name"]) for a, b in pairs]
+        found.interactions = len(pairs) if has_times else named
+    elif has_bins:
+        found.features = "additive"
 
 
 def read_model(cls, path):
@@ -75,9 +116,9 @@ def read_model(cls, path):
         columns = features["columns"]
         found.n_features_in_ = len(columns)
         found._set_kinds(column["kind"] for column in columns)
-        by_position = [f"x{j}" for j in range(len(columns))]
         named = [column["name"] for column in columns]
-        names = [] if not names and named == by_position else named
+        _set_features(found, features["effects"], columns)
+        names = [] if not names and named == _by_position(named) else named
     elif kind == "identity":
         found.n_features_in_ = model["weights"].size
     elif names:
@@ -113,6 +154,10 @@ def read_model(cls, path):
                 seed=parameters.get("seed", 0),
                 calibration=calibration,
                 features=None if kind == "identity" else model["features"],
+                map=getattr(found, "features", "linear"),
+                effects=training["effects"],
+                parameters=parameters,
+                file=model["file"],
             )
         ]
     )

@@ -16,13 +16,10 @@ from .exceptions import CollapseWarning, warn_user
 # "auto" needs this many examples of each class: five folds beside a fifth held out.
 ENOUGH = 10
 
-# The maps to choose from, as the library has them; None for those that suit the table. About one
-# pair for each column, or about three.
-MAPS = {
-    "additive": ["additive"],
-    "pairs": [{"pairs": {"per-column": 1.0}}, {"pairs": {"per-column": 3.0}}],
-    "auto": None,
-}
+# How many pairs are tried where nothing is said: about one for each column, or about three.
+PAIRS = [{"per-column": 1.0}, {"per-column": 3.0}]
+# The effects of rows with more columns are too many to be looked at.
+MAX_COLUMNS = 2000
 
 # Learners are pickled and copied as their state, which is bit for bit.
 copyreg.pickle(_core.Learner, lambda learner: (_core_learner, (learner.to_bytes(),)))
@@ -104,6 +101,15 @@ class Solution:
     calibration: tuple | None = None
     # What becomes of the columns of a row, as JSON; None if they are the features.
     features: str | None = None
+    # What chose each pair of the map.
+    gains: list[float] = field(default_factory=list)
+    # "linear", "additive" or "pairs".
+    map: str = "linear"
+    # What the training rows say of columns and pairs, as JSON; None where nothing is known.
+    effects: str | None = None
+    # Of a model file: its parameters, and what only the command line has a use for, as JSON.
+    parameters: dict | None = None
+    file: str | None = None
 
     def model(self, classes=("-1", "1"), names=()):
         """The model as the library takes it."""
@@ -115,6 +121,7 @@ class Solution:
             "calibration": self.calibration,
             "classes": list(classes),
             "names": list(names),
+            "file": self.file,
         }
 
     def scores(self, x, n_jobs):
@@ -222,7 +229,16 @@ def first_map(estimator, problem, spec):
             f"scale = {estimator.scale!r} is for features='linear'; bins and pairs have scales of "
             "their own"
         )
-    return "linear" if features == "auto" else MAPS[features][0]
+    return "linear" if features == "auto" else maps_of(estimator)[0]
+
+
+def maps_of(estimator):
+    """The maps to choose from, as the library has them; None for those that suit the table."""
+    choice = estimator._pair_choice()
+    pairs = [{"pairs": one} for one in (PAIRS if choice is None else [choice])]
+    if estimator.features == "auto":
+        return None if choice is None else ["linear", "additive", *pairs]
+    return pairs if estimator.features == "pairs" else ["additive"]
 
 
 def search_of(estimator, spec, seed):
@@ -300,8 +316,19 @@ class Run:
             solution = self._fit(problem, with_steps(spec, stopped.n_iter))
             solution.stop = "callback"
         solution.tuned = tuned
+        solution.map = map_name(self.map)
+        solution.effects = self._effects(solution)
         warn_about(solution, sum(problem.counts()), spec)
         return self._calibrated(spec, solution)
+
+    def _effects(self, solution):
+        """What the rows say of columns and pairs."""
+        problem, model = self.problem, solution.model()
+        if problem.is_table():
+            return _core.effects_of_table(problem.x, problem.weights, model, solution.gains)
+        if problem.x.shape[1] > MAX_COLUMNS:
+            return None
+        return _core.effects_of_rows(problem.x, problem.weights, model)
 
     def _choose(self):
         """The parameters, and what was tried to find them."""
@@ -325,7 +352,7 @@ class Run:
             tune = _core.tune_table if problem.is_table() else _core.tune
             given = (problem.x, problem.positive, problem.weights, problem.groups)
             return chosen(spec, tune(*given, search, about))
-        maps = MAPS[estimator.features]
+        maps = maps_of(estimator)
         maps = None if maps is None else json.dumps(maps)
         found = _core.tune_maps(problem.training(), maps, search, about)
         self.map = json.loads(found).get("map", self.map)
@@ -376,6 +403,11 @@ class Run:
         return scores
 
 
+def map_name(map):
+    """A map without its number of pairs."""
+    return next(iter(map)) if isinstance(map, dict) else map or "linear"
+
+
 def chosen(spec, found):
     """The parameters with what a search found, and what it tried."""
     found = json.loads(found)
@@ -415,5 +447,6 @@ def solution_of(found, spec, counts, seed):
         seed=seed,
         trace=found["trace"],
         features=found.get("features"),
+        gains=found.get("gains", []),
         collapsed=found.get("collapsed", False),
     )

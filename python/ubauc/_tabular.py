@@ -20,7 +20,9 @@ from sklearn.utils.validation import (
 )
 
 from . import _core
-from ._base import ACCEPTED, AUCClassifier, canonical
+from ._base import ACCEPTED, canonical
+from ._glass_box import GlassBoxClassifier
+from ._interactions import pair_choice
 from ._table import (
     array_columns,
     columns_of,
@@ -30,9 +32,12 @@ from ._table import (
     table_of,
 )
 
+# Rows of more numbers are learned from as they are, unless asked for.
+MAX_COLUMNS = 2000
 
-class TableClassifier(AUCClassifier):
-    """Takes tables; a class has `features` and `categorical_features`."""
+
+class TableClassifier(GlassBoxClassifier):
+    """Takes tables; a class has `features`, `interactions` and `categorical_features`."""
 
     # Number, category or time of every column of a table; None for rows of numbers.
     _kinds = None
@@ -40,6 +45,7 @@ class TableClassifier(AUCClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self.features not in ("additive", "pairs")
         return tags
 
     def get_feature_names_out(self, input_features=None):
@@ -72,6 +78,7 @@ class TableClassifier(AUCClassifier):
             check_consistent_length(frame, y)
         names = getattr(self, "feature_names_in_", None)
         wanted = kinds_wanted(self.categorical_features, names, self.n_features_in_)
+        self._pair_choice()
         if frame is not None:
             X, columns = self._numbers_or_columns(frame, wanted)
         if issparse(X):
@@ -118,8 +125,20 @@ class TableClassifier(AUCClassifier):
 
     def _is_mapped(self, X, wanted):
         """Whether the features are others than the numbers of an array."""
-        is_linear = self.features == "linear" or (self.features, self.solver) == ("auto", "online")
+        is_linear = self.features == "linear"
+        if self.features == "auto":
+            is_linear = self.solver == "online" or _stays_linear(X)
         return not is_linear or "category" in wanted or _has_gaps(X)
+
+    def _pair_choice(self):
+        """The pairs that were asked for, as the library has them; None if nothing was said."""
+        if self.interactions is None:
+            return None
+        if self.features in ("linear", "additive"):
+            raise ValueError(
+                f"interactions is for features='pairs' or 'auto', not {self.features!r}"
+            )
+        return pair_choice(self.interactions, self._column_names())
 
     def _look_at(self, frame, *, reset):
         """Names and number of columns, as scikit-learn checks them."""
@@ -147,10 +166,12 @@ class TableClassifier(AUCClassifier):
         self._kinds = list(kinds)
         self.is_categorical_ = np.array([kind == "category" for kind in self._kinds])
 
-    def _set(self, solutions):
-        super()._set(solutions)
-        if self._kinds is not None:
-            self.coef_, self._names_out = _aligned(solutions)
+    def _coefficients(self, solutions):
+        if self._kinds is None:
+            return super()._coefficients(solutions)
+        # Every pair of classes has a map of its own.
+        coef, self._names_out = _aligned(solutions)
+        return coef
 
 
 def kinds_of(features):
@@ -204,6 +225,12 @@ def _named(given, names):
                 f"name of the training data. Observed feature names: {list(names)}"
             )
     return np.isin(names, given)
+
+
+def _stays_linear(X):
+    """Whether rows of numbers are too wide, or too sparse, for bins; as the program has it."""
+    stored = np.count_nonzero(X)
+    return X.shape[1] > MAX_COLUMNS or _core.suited_scale(*X.shape, stored) == "maxabs"
 
 
 def _accepted(X):

@@ -186,6 +186,7 @@ class WeightedAUCClassifier(TableClassifier):
         weights = [None if s.class_weight == "none" else s.class_weight for s in solutions]
         self.class_weight_ = listed(weights)
         self.tuning_ = listed([s.tuned for s in solutions])
+        self.features_ = listed([s.map for s in solutions])
 
     def _start_learners(self):
         """Learners of a stream; after `fit` they go on from its coefficients."""

@@ -23,6 +23,10 @@ class BaselineWarning(UserWarning):
     """
 
 
+class ColumnWarning(UserWarning):
+    """A column of a table tells nothing, or seems to be an identifier."""
+
+
 def warn_user(message, category):
     """Warn the caller: the warning points at the first line outside this package."""
     frame, level = sys._getframe(1), 2

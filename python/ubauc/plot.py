@@ -1,4 +1,5 @@
-"""Figures, with matplotlib: ROC curves with a confidence band, histograms of scores, convergence.
+"""Figures, with matplotlib: ROC curves with a confidence band, histograms of scores, effects,
+convergence.
 
 matplotlib is imported when a figure is drawn and not before: ``pip install 'ubauc[plot]'``.
 """
@@ -10,19 +11,33 @@ import numpy as np
 from sklearn.metrics import roc_curve
 from sklearn.utils import check_consistent_length
 
+from . import _plot_effects
+from ._effects import Effects
 from .metrics import roc_auc_ci
 from .metrics._given import positives_of, scores_of
 
-__all__ = ["ROCBand", "convergence", "roc_band", "roc_curve_display", "score_histogram"]
+__all__ = [
+    "ROCBand",
+    "convergence",
+    "effects",
+    "roc_band",
+    "roc_curve_display",
+    "score_histogram",
+]
 
 
-def _axes(ax):
+def _pyplot():
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
             "ubauc.plot draws with matplotlib, which is not installed: pip install 'ubauc[plot]'"
         ) from error
+    return pyplot
+
+
+def _axes(ax):
+    pyplot = _pyplot()
     return pyplot.subplots()[1] if ax is None else ax
 
 
@@ -132,7 +147,7 @@ def roc_curve_display(y_true, y_score, *, level=0.95, pos_label=None, name=None,
     >>> from ubauc.plot import roc_curve_display
     >>> band = roc_curve_display([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], name="scorer")
     >>> band.line_.get_label()
-    'scorer: AUC 0.7500 [0.0570, 1.0000]'
+    'scorer: AUC 0.7500 [0.0693, 0.9918]'
     """
     band = roc_band(y_true, y_score, level=level, pos_label=pos_label)
     ax = _axes(ax)
@@ -249,3 +264,55 @@ def convergence(estimator, *, what=None, ax=None):
     if len(traces) > 1:
         ax.legend()
     return ax
+
+
+def effects(model, terms=None, *, top=6, columns=3, max_levels=15, figure=None):
+    """Draw what columns and pairs of columns add to the score.
+
+    A number is a curve, flat in each bin but for its linear part, with the training examples of
+    every bin beneath; missing values stand beside it. It is drawn as far as its outermost bins
+    begin, and a little further. A category has a bar for each level, a pair a heat map, grey where
+    no training example is.
+
+    Parameters
+    ----------
+    model : object or Effects
+        A fitted classifier of two classes, or one of the ``effects_`` of more.
+    terms : list of str, default=None
+        Names of terms; the `top` most important ones if None.
+    top : int, default=6
+        How many, where they are not named.
+    columns : int, default=3
+        Panels side by side.
+    max_levels : int, default=15
+        Levels of a category that are drawn, the commonest; missing and rare ones always are.
+    figure : matplotlib.figure.Figure, default=None
+        Where to draw, perhaps a subfigure; a new figure if None.
+
+    Returns
+    -------
+    axes : dict of str to matplotlib.axes.Axes
+        By the names of the terms; of a number the axes of the curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ubauc import UBAUCClassifier
+    >>> from ubauc.plot import effects
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> clf = UBAUCClassifier(features="additive", beta=0, softness=1, gamma=1e-2)
+    >>> axes = effects(clf.fit(X, np.abs(X[:, 0]) > 1))
+    >>> sorted(axes)
+    ['x0', 'x1']
+    """
+    _pyplot()
+    found = model if isinstance(model, Effects) else model.effects_
+    if not isinstance(found, Effects):
+        raise ValueError(
+            f"the model has effects of {len(found)} pairs of classes; draw one of them, such as "
+            "effects_[0]"
+        )
+    drawn = found.ranked()[:top] if terms is None else [found[name] for name in terms]
+    if not drawn:
+        raise ValueError("there are no terms to draw")
+    return _plot_effects.draw(found, drawn, figure, columns=columns, max_levels=max_levels)

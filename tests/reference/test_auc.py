@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from cases import binary_case, variance_of_mean, wins
-from scipy.stats import norm
-from sklearn.metrics import roc_auc_score, roc_curve
+from scipy.special import expit, logit
+from scipy.stats import binomtest, norm
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 EXACT = {"rel": 0, "abs": 1e-12}
 
@@ -20,9 +21,35 @@ def test_auc_and_its_variance(seed, ubauc, write_csv):
     assert found["ties"] == np.count_nonzero(psi == 0.5)
     assert found["half_wins"] == 2 * psi.sum()
     assert found["variance"] == pytest.approx(variance_of_mean(psi), **EXACT)
-    half = norm.ppf(0.975) * np.sqrt(found["variance"])
-    low, high = max(found["auc"] - half, 0), min(found["auc"] + half, 1)
-    assert found["ci95"] == pytest.approx([low, high], **EXACT)
+    assert found["ci95"] == pytest.approx(logit_interval(found, min(psi.shape)), **EXACT)
+    symmetric = ubauc("evaluate", "x.csv", "--interval", "delong")["ci95"]
+    if found["variance"] > 0:
+        half = norm.ppf(0.975) * np.sqrt(found["variance"])
+        low, high = max(found["auc"] - half, 0), min(found["auc"] + half, 1)
+        assert symmetric == pytest.approx([low, high], **EXACT)
+
+
+def logit_interval(found, pairs):
+    auc = found["auc"]
+    if found["variance"] == 0:  # Clopper and Pearson's for so many outcomes that are all alike
+        q = binomtest(pairs, pairs).proportion_ci(0.95, "exact").low
+        return [q * auc, 1 - q * (1 - auc)]
+    half = norm.ppf(0.975) * np.sqrt(found["variance"]) / (auc * (1 - auc))
+    return expit([logit(auc) - half, logit(auc) + half])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_average_precision_and_recall(seed, ubauc, write_csv):
+    labels, scores, rng = binary_case(seed)
+    rates = [float(rate) for rate in rng.uniform(0.001, 1, size=3)]
+    asked = ",".join(map(str, rates))
+    found = ubauc("evaluate", write_csv("x.csv", label=labels, score=scores), "--at-fpr", asked)
+    expected = average_precision_score(labels, scores)
+    assert found["average_precision"]["value"] == pytest.approx(expected, **EXACT)
+    fpr, tpr, _ = roc_curve(labels, scores, drop_intermediate=False)
+    for rate, recall in zip(rates, found["recall_at_fpr"], strict=True):
+        assert recall["recall"] == pytest.approx(tpr[fpr <= rate].max(), **EXACT)
+        assert recall["ci95"][0] <= recall["recall"] <= recall["ci95"][1]
 
 
 @pytest.mark.parametrize("seed", range(60))

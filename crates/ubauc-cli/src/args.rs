@@ -6,15 +6,19 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::{Format, Output};
 use crate::{
-    bound, compare, data, demo, evaluate, explain, learn, predict, reproduce, train, tune,
+    bound, compare, data, demo, evaluate, explain, export, help_files, learn, predict, reproduce,
+    train, tune,
 };
+
+/// The version, and the commit where the program was built from one.
+const VERSION: &str = env!("UBAUC_VERSION");
 
 /// Learn and judge scoring functions by AUC: certified optima, exact values, confidence intervals, paired tests, and the
 /// univariate bound of AUC risk.
 #[derive(Debug, Parser)]
 #[command(
     name = "ubauc",
-    version,
+    version = VERSION,
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = "Exit code: 0 done, 1 failed (bad data, missing file), 2 wrong usage.\n\
@@ -110,6 +114,8 @@ pub(crate) enum Command {
     Predict(predict::PredictArgs),
     /// What a model has learned of every column, and one score as a sum
     Explain(explain::ExplainArgs),
+    /// Take a model away: as Python, SQL, ONNX, a file of LIBLINEAR, or as points of a scorecard
+    Export(export::ExportArgs),
     /// AUC of a file of labels and scores, or of a model on a file, with its confidence interval
     Evaluate(evaluate::EvaluateArgs),
     /// Compare two or more scorers on the same examples: paired tests, Holm-corrected
@@ -118,8 +124,12 @@ pub(crate) enum Command {
     Bound(bound::BoundArgs),
     /// Choose β, γ and the least squares by cross-validated AUC, beside logistic regression
     Tune(tune::TuneArgs),
-    /// Make the paper's tables again, ours beside the paper's
+    /// Make the paper's tables again, ours beside the paper's, or that of our intervals' coverage
     Reproduce(reproduce::ReproduceArgs),
     /// Look into, list, download and generate data
     Data(data::DataArgs),
+    /// Completions of commands and options for a shell, on standard output
+    Completions(help_files::CompletionsArgs),
+    /// The manual pages, one a command, made from the same texts as --help
+    Man(help_files::ManArgs),
 }

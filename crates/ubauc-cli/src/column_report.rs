@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use ubauc::document::Table;
-use ubauc::document::numbers::{number, thousands};
+use ubauc::document::numbers::{date, number, thousands};
 use ubauc::features::ColumnMap;
 use ubauc::features::columns::Note;
 use ubauc::read::table::{ColumnKind, ColumnReport};
@@ -171,20 +171,6 @@ fn described(report: &ColumnReport) -> String {
     }
 }
 
-/// The day of a number of seconds since 1970.
-pub(crate) fn date(seconds: f64) -> String {
-    // Days since 0000-03-01 in eras of 400 years, years of which begin in March.
-    let days = (seconds / 86_400.0).floor() as i64 + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + 400 * era + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 /// How many features a map makes of a column alone.
 fn features_of(map: &ColumnMap, name: &str) -> usize {
     let Some(at) = map.columns.iter().position(|column| column.name == name) else {
@@ -228,23 +214,5 @@ pub(crate) fn tell_notes(
             "note: {}: {more} more notes on columns (`ubauc data show --json` has them all)",
             path.display()
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn dates_are_of_the_calendar() {
-        for (days, text) in [
-            (0, "1970-01-01"),
-            (-1, "1969-12-31"),
-            (11_016, "2000-02-29"),
-            (11_017, "2000-03-01"),
-            (20_000, "2024-10-04"),
-        ] {
-            assert_eq!(date(86_400.0 * f64::from(days)), text);
-        }
     }
 }

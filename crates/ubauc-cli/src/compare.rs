@@ -7,10 +7,11 @@ use clap::Args;
 use serde::Serialize;
 use ubauc::document::numbers::{interval, number, p_value};
 use ubauc::document::{Document, Table};
-use ubauc::metrics::{Auc, PairedTest, compare_many};
+use ubauc::metrics::{Auc, PairedTest, Sample, Statistic, compare_many};
 
 use crate::args::WrongUsage;
 use crate::input::{ScoreArgs, Scores};
+use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
 use crate::scoring::{ColumnArgs, Scoring};
 
@@ -29,14 +30,17 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["score", "feature"])]
     model: Vec<PathBuf>,
     #[command(flatten)]
+    interval: IntervalArgs,
+    #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     scores: ScoreArgs,
 }
 
-pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
+pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
+    args.interval.check()?;
     if !args.model.is_empty() {
-        return models(args, output);
+        return models(args, seed, output);
     }
     args.columns.refuse_without_model()?;
     let mut all: Option<Scores> = None;
@@ -60,11 +64,13 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<()> {
         let what = "one scorer only: name a second file, or several columns (--score a,b)";
         return Err(WrongUsage(what.to_string()).into());
     }
-    tell(&report(&names, &columns, &labels.positive)?, output)
+    let mut report = report(&names, &columns, &labels.positive)?;
+    report.set_intervals(args, (&columns, &labels.positive), seed, output)?;
+    tell(&report, output)
 }
 
 /// Scores one file by every model.
-fn models(args: &CompareArgs, output: Output) -> Result<()> {
+fn models(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
     let ([path], [_, _, ..]) = (args.files.as_slice(), args.model.as_slice()) else {
         let what = "models are compared on one FILE: --model A --model B FILE";
         return Err(WrongUsage(what.to_string()).into());
@@ -77,17 +83,18 @@ fn models(args: &CompareArgs, output: Output) -> Result<()> {
     };
     let found = scoring.score(path, &[], output)?;
     let names: Vec<String> = args.model.iter().map(|m| m.display().to_string()).collect();
-    tell(
-        &report(&names, &found.columns, &found.labels.positive)?,
-        output,
-    )
+    let positive = &found.labels.positive;
+    let mut report = report(&names, &found.columns, positive)?;
+    report.set_intervals(args, (&found.columns, positive), seed, output)?;
+    tell(&report, output)
 }
 
 fn tell(report: &Report, output: Output) -> Result<()> {
     if report.tests.iter().any(|t| t.test.z.is_infinite()) {
         output.note(
             "note: a difference whose variance estimate is 0 has an infinite z and no p \
-             (both null in JSON), and an interval of no width; the test says nothing about it",
+             (both null in JSON); the test says nothing about it, and its interval is what so many \
+             examples that are all alike allow",
         );
     }
     output.report(report)
@@ -183,6 +190,25 @@ struct Test {
     #[serde(flatten)]
     test: PairedTest,
     p_holm: Option<f64>,
+}
+
+impl Report {
+    /// The intervals of the scorers, as they were asked for.
+    fn set_intervals(
+        &mut self,
+        args: &CompareArgs,
+        (columns, positive): (&[Vec<f64>], &[bool]),
+        seed: u64,
+        output: Output,
+    ) -> Result<()> {
+        for (scorer, scores) in self.scorers.iter_mut().zip(columns) {
+            let sample = Sample::new(scores, positive);
+            let share = scorer.auc.share();
+            let args = &args.interval;
+            scorer.auc.ci95 = args.of(share, Statistic::Auc, &sample, seed, output)?;
+        }
+        Ok(())
+    }
 }
 
 impl output::Report for Report {

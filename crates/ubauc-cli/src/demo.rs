@@ -5,14 +5,14 @@ mod table;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use ubauc::algorithm::{Algorithm, BaUbauc, Spec};
+use ubauc::algorithm::{Algorithm, BaUbauc, Spec, Stop};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::Binary;
 use ubauc::data::rows::{Dense, Rows};
 use ubauc::document::numbers::thousands;
 use ubauc::document::{Document, Facts};
-use ubauc::metrics::auc;
+use ubauc::metrics::{Interval, auc};
 use ubauc::model_file::Certificate;
 use ubauc::objective::univariate;
 
@@ -65,7 +65,10 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         },
         evaluate: evaluate::Report {
             auc: auc(&columns[0], test.positive())?,
+            interval: Interval::Logit,
+            average_precision: None,
             partial_auc: None,
+            recall_at_fpr: None,
             classes: test.class_names().clone(),
         },
         bound: bound::Report {
@@ -122,7 +125,7 @@ impl Training {
             facts.add("lower bound", format!("{dual:.9}"));
             facts.add("gap", format!("certified to within {gap:.1e}"));
         }
-        let (stop, steps) = (stop.as_deref().unwrap_or("done"), self.newton.unwrap_or(0));
+        let (stop, steps) = (stop.map_or("done", Stop::name), self.newton.unwrap_or(0));
         facts.add("stopped", format!("{stop} after {steps} Newton steps"));
         facts
     }

@@ -10,11 +10,14 @@ use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts, Table};
 use ubauc::metrics::{
-    Auc, HandTill, PartialAuc, RocPart, WeightedAuc, auc, hand_till, roc_curve, weighted_auc,
+    Auc, AveragePrecision, HandTill, Interval, PartialAuc, RecallAtFpr, RocPart, Sample, Share,
+    Statistic, WeightedAuc, auc, average_precision_interval, hand_till, recalls_at_fpr, roc_curve,
+    weighted_auc,
 };
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
+use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
 use crate::scoring::{ColumnArgs, Scoring};
 
@@ -23,7 +26,7 @@ use crate::scoring::{ColumnArgs, Scoring};
 #[command(after_help = "Examples:\n  \
     ubauc evaluate scores.csv\n  \
     ubauc evaluate --model model.json test.svm\n  \
-    ubauc evaluate scores.csv --label fraud --score p --max-fpr 0.05\n  \
+    ubauc evaluate scores.csv --label fraud --score p --max-fpr 0.05 --at-fpr 0.01,0.05\n  \
     zcat scores.csv.gz | ubauc evaluate - --json\n  \
     ubauc evaluate probabilities.csv --multiclass   (a column of scores for each class)")]
 pub(crate) struct EvaluateArgs {
@@ -41,19 +44,31 @@ pub(crate) struct EvaluateArgs {
     /// Also the partial AUC over true positive rates from this one to 1
     #[arg(long, value_name = "RATE", conflicts_with = "weight")]
     min_tpr: Option<f64>,
+    /// Also the recall (true positive rate) at a false positive rate of at most this, with an interval; several,
+    /// separated by commas
+    #[arg(
+        long,
+        value_name = "RATE",
+        value_delimiter = ',',
+        conflicts_with = "weight"
+    )]
+    at_fpr: Vec<f64>,
     /// Write the ROC curve to this file, as CSV; - is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "weight")]
     roc: Option<PathBuf>,
     /// Many classes: Hand and Till's M, from one column of scores for each class, named as the class
-    #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "roc", "positive", "partition"])]
+    #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "at_fpr", "roc", "interval", "resamples", "positive", "partition"])]
     multiclass: bool,
+    #[command(flatten)]
+    interval: IntervalArgs,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     scores: ScoreArgs,
 }
 
-pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
+pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> {
+    args.interval.check()?;
     let path = &args.input.file;
     if args.multiclass {
         return output.report(&multiclass(args, path, output)?);
@@ -82,35 +97,38 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     let in_file = || path.display().to_string();
     let names = labels.names.clone();
     let positive = &labels.positive;
+    let interval_of = |share: Share, sample: &Sample<'_>| {
+        args.interval
+            .of(share, Statistic::Auc, sample, seed, output)
+    };
     if let [scores, weights] = columns.as_slice() {
-        let weighted = weighted_auc(scores, positive, weights).with_context(in_file)?;
+        let mut weighted = weighted_auc(scores, positive, weights).with_context(in_file)?;
+        let sample = Sample {
+            weights: Some(weights),
+            ..Sample::new(scores, positive)
+        };
+        weighted.ci95 = interval_of(weighted.share(), &sample)?;
         warn(weighted.degenerate(), weighted.auc, output);
         return output.report(&WeightedReport {
             weighted,
+            interval: args.interval.interval,
             classes: names,
         });
     }
     let scores = &columns[0];
-    let found = auc(scores, positive).with_context(in_file)?;
-    let mut partial = Vec::new();
-    if args.max_fpr.is_some() || args.min_tpr.is_some() || args.roc.is_some() {
-        let curve = roc_curve(scores, positive).with_context(in_file)?;
-        let parts = [
-            args.max_fpr.map(RocPart::MaxFpr),
-            args.min_tpr.map(RocPart::MinTpr),
-        ];
-        for part in parts.into_iter().flatten() {
-            partial.push(curve.partial_auc(part)?);
-        }
-        if let Some(roc) = &args.roc {
-            write_roc(roc, &curve.without_collinear())?;
-        }
-    }
-    let partial_auc = (!partial.is_empty()).then_some(partial);
+    let mut found = auc(scores, positive).with_context(in_file)?;
+    let sample = Sample::new(scores, positive);
+    found.ci95 = interval_of(found.share(), &sample)?;
+    let (average_precision, recall_at_fpr) =
+        others(args, &sample, seed, output).with_context(in_file)?;
+    let partial_auc = of_curve(args, &sample).with_context(in_file)?;
     warn(found.degenerate(), found.auc, output);
     let report = Report {
         auc: found,
+        interval: args.interval.interval,
+        average_precision: Some(average_precision),
         partial_auc,
+        recall_at_fpr,
         classes: names,
     };
     if roc_to_stdout {
@@ -120,15 +138,68 @@ pub(crate) fn run(args: &EvaluateArgs, output: Output) -> Result<()> {
     output.report(&report)
 }
 
-/// An interval that says too much.
+/// Partial areas, where they are asked for; writes the curve.
+fn of_curve(args: &EvaluateArgs, sample: &Sample<'_>) -> Result<Option<Vec<PartialAuc>>> {
+    if args.max_fpr.is_none() && args.min_tpr.is_none() && args.roc.is_none() {
+        return Ok(None);
+    }
+    let curve = roc_curve(sample.scores, sample.positive)?;
+    let parts = [
+        args.max_fpr.map(RocPart::MaxFpr),
+        args.min_tpr.map(RocPart::MinTpr),
+    ];
+    let parts = parts.into_iter().flatten();
+    let partial: Vec<PartialAuc> = parts
+        .map(|part| curve.partial_auc(part))
+        .collect::<Result<_, _>>()?;
+    if let Some(roc) = &args.roc {
+        write_roc(roc, &curve.without_collinear())?;
+    }
+    Ok((!partial.is_empty()).then_some(partial))
+}
+
+/// Average precision, and recalls where they are asked for.
+fn others(
+    args: &EvaluateArgs,
+    sample: &Sample<'_>,
+    seed: u64,
+    output: Output,
+) -> Result<(AveragePrecision, Option<Vec<RecallAtFpr>>)> {
+    let Sample {
+        scores, positive, ..
+    } = *sample;
+    let mut precision = average_precision_interval(scores, positive)?;
+    let by = |share, statistic| args.interval.of(share, statistic, sample, seed, output);
+    precision.ci95 = by(precision.share(), Statistic::AveragePrecision)?;
+    let mut recalls = recalls_at_fpr(scores, positive, &args.at_fpr)?;
+    if args.interval.interval == Interval::Bootstrap {
+        for found in &mut recalls {
+            found.ci95 = by(
+                found.share(precision.n_pos),
+                Statistic::RecallAtFpr(found.max_fpr),
+            )?;
+        }
+    }
+    Ok((precision, (!recalls.is_empty()).then_some(recalls)))
+}
+
+/// An interval that does not rest on the variance.
 fn warn(degenerate: bool, auc: f64, output: Output) {
+    let interval = "the interval is what so many examples that are all alike allow";
     if degenerate && (auc == 0.0 || auc == 1.0) {
-        output.note(
-            "note: the classes are separated without error, so the variance estimate is 0 and the \
-             interval has no width; that is no certainty about new data",
-        );
+        output.note(format!(
+            "note: the classes are separated without error, so the variance estimate is 0; {interval}"
+        ));
     } else if degenerate {
-        output.note("note: the variance estimate is 0, so the interval has no width");
+        output.note(format!("note: the variance estimate is 0; {interval}"));
+    }
+}
+
+/// The interval, and how it was made if that is not the usual way.
+fn interval_by(ci95: [f64; 2], method: Interval) -> String {
+    match method {
+        Interval::Logit => interval(ci95),
+        other => format!("{} ({other})", interval(ci95)),
     }
 }
 
@@ -150,7 +221,11 @@ fn write_roc(path: &Path, curve: &ubauc::metrics::RocCurve) -> Result<()> {
 pub(crate) struct Report {
     #[serde(flatten)]
     pub(crate) auc: Auc,
+    /// How `ci95` was made.
+    pub(crate) interval: Interval,
+    pub(crate) average_precision: Option<AveragePrecision>,
     pub(crate) partial_auc: Option<Vec<PartialAuc>>,
+    pub(crate) recall_at_fpr: Option<Vec<RecallAtFpr>>,
     /// Negative and positive, as the data names them.
     pub(crate) classes: [String; 2],
 }
@@ -169,7 +244,7 @@ impl output::Report for Report {
         let [negative, positive] = &self.classes;
         let mut facts = Facts::default();
         facts.add("AUC", number(*auc));
-        facts.add("95 % interval", interval(*ci95));
+        facts.add("95 % interval", interval_by(*ci95, self.interval));
         facts.add("standard error", number(variance.sqrt()));
         facts.add(
             "positive",
@@ -180,6 +255,24 @@ impl output::Report for Report {
             format!("{} (class {negative})", thousands(*n_neg as u64)),
         );
         facts.add("tied pairs", thousands(*ties));
+        if let Some(found) = &self.average_precision {
+            let precision = interval(found.ci95);
+            facts.add(
+                "avg. precision",
+                format!("{} {precision}", number(found.value)),
+            );
+        }
+        for found in self.recall_at_fpr.iter().flatten() {
+            let (recall, by) = (number(found.recall), interval(found.ci95));
+            let threshold = found
+                .threshold
+                .map_or("none".to_string(), |t| t.to_string());
+            let of = format!(
+                "at most {}: {recall} {by}, threshold {threshold}",
+                found.max_fpr
+            );
+            facts.add("recall, FPR", of);
+        }
         for PartialAuc {
             part,
             raw,
@@ -208,6 +301,7 @@ impl output::Report for Report {
 struct WeightedReport {
     #[serde(flatten)]
     weighted: WeightedAuc,
+    interval: Interval,
     classes: [String; 2],
 }
 
@@ -221,6 +315,7 @@ impl output::Report for WeightedReport {
             n_neg,
             weight_pos,
             weight_neg,
+            ..
         } = &self.weighted;
         let [negative, positive] = &self.classes;
         let side = |n: usize, weight: f64, class: &str| {
@@ -232,7 +327,7 @@ impl output::Report for WeightedReport {
         };
         let mut facts = Facts::default();
         facts.add("weighted AUC", number(*auc));
-        facts.add("95 % interval", interval(*ci95));
+        facts.add("95 % interval", interval_by(*ci95, self.interval));
         facts.add("standard error", number(variance.sqrt()));
         facts.add("positive", side(*n_pos, *weight_pos, positive));
         facts.add("negative", side(*n_neg, *weight_neg, negative));

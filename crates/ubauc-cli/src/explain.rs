@@ -1,22 +1,19 @@
 //! `ubauc explain`: what a model has learned of every column and pair, and one score as a sum.
 
-mod chart;
 mod row;
-mod terms;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use ubauc::document::numbers::thousands;
-use ubauc::document::{Document, Facts, Table};
+use ubauc::document::Document;
+use ubauc::glass_box::explain::{Explained, Shown, TermReport};
 use ubauc::model_file::SavedModel;
 
 use crate::input::FormatArgs;
 use crate::output::{self, Output};
 use row::{Place, RowReport, parse_place};
-use terms::{Explained, TermReport};
 
 /// What was typed after `ubauc explain`.
 #[derive(Debug, Args)]
@@ -46,8 +43,8 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn run(args: &ExplainArgs, output: Output) -> Result<()> {
     let saved = SavedModel::load(&args.model)?;
     let in_model = || args.model.display().to_string();
-    let explained = Explained::new(&saved).with_context(in_model)?;
-    if !explained.has_moments() {
+    let explained = Explained::new(&saved.model, saved.effects.as_ref()).with_context(in_model)?;
+    if !explained.has_importances {
         output.note(format!(
             "note: {}: the file does not tell how features vary; weights are shown as they are",
             args.model.display()
@@ -57,89 +54,36 @@ pub(crate) fn run(args: &ExplainArgs, output: Output) -> Result<()> {
         let report = RowReport::new(&saved.model, &explained, place, &args.format, output)?;
         return output.report(&report);
     }
-    let model = saved.model;
     output.report(&Report {
-        model: args.model.clone(),
-        algorithm: saved.algorithm,
-        classes: model.classes,
-        threshold: model.threshold,
+        model: &args.model,
+        algorithm: &saved.algorithm,
+        classes: &explained.classes,
+        threshold: explained.threshold,
         intercept: explained.intercept,
-        terms: explained.terms,
-        top: args.top,
+        terms: explained.ranked(),
+        document: explained.document(Shown {
+            top: args.top,
+            all: "with --json",
+        }),
     })
 }
 
 #[derive(Serialize)]
-struct Report {
-    model: PathBuf,
-    algorithm: String,
-    classes: [String; 2],
+struct Report<'a> {
+    model: &'a Path,
+    algorithm: &'a str,
+    classes: &'a [String; 2],
     threshold: f64,
     /// The mean score of the training examples.
     intercept: f64,
     /// The most important one first.
-    terms: Vec<TermReport>,
+    terms: Vec<&'a TermReport>,
     #[serde(skip)]
-    top: usize,
+    document: Document,
 }
 
-/// Importances shown to people; JSON has them all.
-const SHOWN: usize = 40;
-
-impl output::Report for Report {
+impl output::Report for Report<'_> {
     fn document(&self) -> Document {
-        let mut facts = Facts::default();
-        let pairs = self.terms.iter().filter(|t| t.columns.len() > 1).count();
-        facts.add(
-            "terms",
-            format!(
-                "{} of one column, {} of a pair",
-                thousands((self.terms.len() - pairs) as u64),
-                thousands(pairs as u64)
-            ),
-        );
-        facts.add(
-            "score",
-            format!("{:.4} and what the terms add", self.intercept),
-        );
-        let [_, positive] = &self.classes;
-        facts.add(
-            "class",
-            format!(
-                "{positive} where the score is at least {:.4}",
-                self.threshold
-            ),
-        );
-        let mut document = Document::default().with(facts).with(self.importances());
-        for term in self.terms.iter().take(self.top) {
-            document = document.with(chart::table(term));
-        }
-        document
-    }
-}
-
-impl Report {
-    fn importances(&self) -> Table {
-        let has_gains = self.terms.iter().any(|term| term.gain.is_some());
-        let mut head = vec!["term", "importance", ""];
-        if has_gains {
-            head.push("gain");
-        }
-        let mut table = Table::new(head).left(&[2]);
-        let largest = self.terms.first().map_or(0.0, TermReport::rank);
-        for term in self.terms.iter().take(SHOWN) {
-            let mut cells = vec![
-                term.name.clone(),
-                format!("{:.4}", term.rank()),
-                chart::length(term.rank(), largest),
-            ];
-            if has_gains {
-                cells.push(term.gain.map_or(String::new(), |gain| format!("{gain:.2}")));
-            }
-            table.row(cells);
-        }
-        let more = self.terms.len().saturating_sub(SHOWN);
-        table.foot = (more > 0).then(|| format!("… {more} more terms (all with --json)"));
-        table
+        self.document.clone()
     }
 }

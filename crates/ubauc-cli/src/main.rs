@@ -11,9 +11,12 @@ mod data;
 mod demo;
 mod evaluate;
 mod explain;
+mod export;
 mod feature_args;
+mod help_files;
 mod input;
 mod interrupt;
+mod interval_args;
 mod learn;
 mod lock;
 mod map_report;
@@ -74,14 +77,17 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Demo(args) => demo::run(args, cli.common.seed(), output),
         Command::Train(args) => train::run(args, cli.common.seed(), output),
         Command::Predict(args) => predict::run(args, output),
-        Command::Evaluate(args) => evaluate::run(args, output),
+        Command::Evaluate(args) => evaluate::run(args, cli.common.seed(), output),
         Command::Explain(args) => explain::run(args, output),
-        Command::Compare(args) => compare::run(args, output),
+        Command::Export(args) => export::run(args, output),
+        Command::Compare(args) => compare::run(args, cli.common.seed(), output),
         Command::Bound(args) => bound::run(args, output),
         Command::Learn(args) => learn::run(args, cli.common.seed(), output),
         Command::Tune(args) => tune::run(args, cli.common.seed(), output),
         Command::Reproduce(args) => reproduce::run(args, cli.common.typed_seed, output),
         Command::Data(args) => data::run(args, cli.common.seed(), output),
+        Command::Completions(args) => help_files::completions(args),
+        Command::Man(args) => help_files::man(args),
     }
 }
 

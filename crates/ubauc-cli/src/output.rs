@@ -43,20 +43,20 @@ impl Output {
 
     /// Writes the report to standard output.
     pub(crate) fn report(self, report: &impl Report) -> Result<()> {
+        let text = self.rendered(report)?;
         let mut stdout = io::stdout().lock();
-        match self.format {
-            Format::Text => stdout.write_all(text::render(&report.terminal()).as_bytes())?,
-            Format::Markdown => {
-                stdout.write_all(markdown::render(&report.document()).as_bytes())?
-            }
-            Format::Html => stdout.write_all(html::render(&report.document()).as_bytes())?,
-            Format::Json => {
-                serde_json::to_writer(&mut stdout, report)?;
-                writeln!(stdout)?;
-            }
-        }
-        stdout.flush()?;
-        Ok(())
+        stdout.write_all(text.as_bytes())?;
+        Ok(stdout.flush()?)
+    }
+
+    /// The report in the format that was asked for.
+    pub(crate) fn rendered(self, report: &impl Report) -> Result<String> {
+        Ok(match self.format {
+            Format::Text => text::render(&report.terminal()),
+            Format::Markdown => markdown::render(&report.document()),
+            Format::Html => html::render(&report.document()),
+            Format::Json => serde_json::to_string(report)? + "\n",
+        })
     }
 
     /// Writes the report to standard error, as text: standard output has something else.

@@ -28,6 +28,9 @@ pub(crate) const BYTES: &str = "{wide_bar} {bytes} of {total_bytes}, {eta} left"
 /// Bytes of a stream of unknown length.
 pub(crate) const STREAM: &str = "{spinner} {bytes}, {bytes_per_sec}";
 
+/// Draws of a bootstrap.
+pub(crate) const DRAWS: &str = "{wide_bar} draw {pos} of {len}, {eta} left";
+
 /// Steps of a solver, with a message.
 pub(crate) const STEPS: &str = "{spinner} {msg}";
 

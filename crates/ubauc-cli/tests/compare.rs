@@ -19,8 +19,8 @@ fn two_files_side_by_side() {
     let output = ubauc(files().path(), &["compare", "a.csv", "b.csv"]);
     let expected = "\
 scorer       AUC         95 % interval
-a.csv   0.875000  [0.584352, 1.000000]
-b.csv   0.583333  [0.049899, 1.000000]
+a.csv   0.875000  [0.329279, 0.990080]
+b.csv   0.583333  [0.134909, 0.926299]
 
 pair           difference          95 % interval      z       p  p (Holm)
 a.csv - b.csv    0.291667  [-0.241768, 0.825101]  1.072  0.2839    0.2839
@@ -35,9 +35,9 @@ fn three_files_or_columns_are_tested_in_pairs() {
     let of_files = ubauc(directory.path(), &["compare", "a.csv", "b.csv", "c.csv"]);
     let expected = "\
 scorer       AUC         95 % interval
-a.csv   0.875000  [0.584352, 1.000000]
-b.csv   0.583333  [0.049899, 1.000000]
-c.csv   0.000000  [0.000000, 0.000000]
+a.csv   0.875000  [0.329279, 0.990080]
+b.csv   0.583333  [0.134909, 0.926299]
+c.csv   0.000000  [0.000000, 0.707598]
 
 pair           difference          95 % interval      z       p  p (Holm)
 a.csv - b.csv    0.291667  [-0.241768, 0.825101]  1.072  0.2839    0.2839

@@ -13,11 +13,12 @@ use crate::process::{
 const SEVEN: &str = "label,score\n1,0.9\n1,0.8\n1,0.3\n0,0.5\n0,0.3\n0,0.2\n0,0.1\n";
 const SEVEN_TEXT: &str = "\
 AUC             0.875000
-95 % interval   [0.584352, 1.000000]
+95 % interval   [0.329279, 0.990080]
 standard error  0.148293
 positive        3 (class 1)
 negative        4 (class 0)
 tied pairs      1
+avg. precision  0.866667 [0.372492, 0.986145]
 ";
 /// Two of each class, told apart without error.
 const SEPARATED: &str = "label,score\n1,2\n1,3\n0,0\n0,1\n";
@@ -60,11 +61,12 @@ fn text_is_aligned() {
     assert_eq!(evaluate("x.csv", SEVEN, &[]), SEVEN_TEXT);
     let more = "\
 AUC               0.875000
-95 % interval     [0.584352, 1.000000]
+95 % interval     [0.329279, 0.990080]
 standard error    0.148293
 positive          3 (class 1)
 negative          4 (class 0)
 tied pairs        1
+avg. precision    0.866667 [0.372492, 0.986145]
 partial AUC, FPR  0 to 0.5: area 0.375000, standardised 0.833333
 partial AUC, TPR  0.5 to 1: area 0.375000, standardised 0.833333
 ";
@@ -78,12 +80,15 @@ fn json_is_one_object_with_the_fixed_keys() {
     let report = json(&ubauc(directory.path(), &["evaluate", "x.csv", "--json"]));
     let expected = [
         "auc",
+        "average_precision",
         "ci95",
         "classes",
         "half_wins",
+        "interval",
         "n_neg",
         "n_pos",
         "partial_auc",
+        "recall_at_fpr",
         "ties",
         "variance",
     ];
@@ -97,9 +102,78 @@ fn json_is_one_object_with_the_fixed_keys() {
     // V = (4, 4, 2.5)/4 and U = (2, 2.5, 3, 3)/3 have the mean 7/8; S⁺/3 = 1/64, S⁻/4 = 11/1728.
     let variance = report["variance"].as_f64().unwrap();
     assert!((variance - 19.0 / 864.0).abs() < 1e-16, "{variance}");
-    let low = report["ci95"][0].as_f64().unwrap();
+    assert_eq!(report["interval"], "logit");
+    let half = 1.959963984540054 * variance.sqrt() / (0.875 * 0.125);
+    for (end, x) in [(0, 7_f64.ln() - half), (1, 7_f64.ln() + half)] {
+        let found = report["ci95"][end].as_f64().unwrap();
+        assert!((found - 1.0 / (1.0 + (-x).exp())).abs() < 1e-15);
+    }
+    // Precision 1, 1 and ⅗, at the scores 0.9, 0.8 and 0.3.
+    let precision = report["average_precision"]["value"].as_f64().unwrap();
+    assert!((precision - 2.6 / 3.0).abs() < 1e-15);
+    assert!(report["recall_at_fpr"].is_null());
+}
+
+#[test]
+fn other_intervals_are_asked_for_by_name() {
+    let directory = directory_with(&[("x.csv", SEVEN)]);
+    let of = |more: &[&str]| {
+        let arguments = [&["evaluate", "x.csv", "--json"], more].concat();
+        json(&ubauc(directory.path(), &arguments))
+    };
+    let symmetric = of(&["--interval", "delong"]);
+    let low = symmetric["ci95"][0].as_f64().unwrap();
+    let variance = symmetric["variance"].as_f64().unwrap();
     assert!((low - (0.875 - 1.959963984540054 * variance.sqrt())).abs() < 1e-15);
-    assert_eq!(report["ci95"][1], 1.0);
+    assert_eq!(symmetric["ci95"][1], 1.0);
+    let drawn = of(&["--interval", "bootstrap", "--resamples", "200"]);
+    assert_eq!(drawn["interval"], "bootstrap");
+    assert_ne!(drawn["ci95"], symmetric["ci95"]);
+    let again = [
+        "--interval",
+        "bootstrap",
+        "--resamples",
+        "200",
+        "--threads",
+        "3",
+    ];
+    assert_eq!(of(&again), drawn);
+    let text = evaluate("x.csv", SEVEN, &["--interval", "delong"]);
+    assert!(text.contains("[0.584352, 1.000000] (delong)\n"), "{text}");
+    for more in [
+        &["--interval", "wald"][..],
+        &["--resamples", "100"],
+        &["--interval", "bootstrap", "--resamples", "0"],
+        &["--at-fpr", "0"],
+        &["--at-fpr", "1.5"],
+    ] {
+        let arguments = [&["evaluate", "x.csv"], more].concat();
+        wrong_usage(&ubauc(directory.path(), &arguments));
+    }
+}
+
+#[test]
+fn recall_at_false_alarm_rates_by_hand() {
+    // One false alarm of four: above 0.3 are 0.9 and 0.8 of the positives, and 0.5, a negative.
+    let text = evaluate("x.csv", SEVEN, &["--at-fpr", "0.25,0.9"]);
+    let expected = "recall, FPR     at most 0.25: 0.666667 [0.000000, 1.000000], threshold 0.5\n";
+    assert!(text.contains(expected), "{text}");
+    let report: serde_json::Value = serde_json::from_str(&evaluate(
+        "x.csv",
+        SEVEN,
+        &["--json", "--at-fpr", "0.25", "--at-fpr", "0.9"],
+    ))
+    .unwrap();
+    let found = report["recall_at_fpr"].as_array().unwrap();
+    assert_eq!(
+        keys(&found[0]),
+        ["ci95", "fpr", "max_fpr", "recall", "threshold"]
+    );
+    assert_eq!(found[0]["fpr"], 0.25);
+    assert_eq!(
+        (&found[1]["recall"], &found[1]["fpr"]),
+        (&1.0.into(), &0.75.into())
+    );
 }
 
 #[test]
@@ -398,10 +472,10 @@ fn perfect_separation_has_its_note_unless_quiet() {
     let loud = ubauc(directory.path(), &["evaluate", "x.csv"]);
     assert_eq!(
         stderr(&loud),
-        "note: the classes are separated without error, so the variance estimate is 0 and the \
-         interval has no width; that is no certainty about new data\n"
+        "note: the classes are separated without error, so the variance estimate is 0; the \
+         interval is what so many examples that are all alike allow\n"
     );
-    assert!(success(&loud).contains("95 % interval   [1.000000, 1.000000]\n"));
+    assert!(success(&loud).contains("95 % interval   [0.158114, 1.000000]\n"));
     let quiet = ubauc(directory.path(), &["evaluate", "x.csv", "--quiet"]);
     assert_eq!(stderr(&quiet), "");
     assert_eq!(success(&quiet), success(&loud));
@@ -418,10 +492,10 @@ fn tied_scores_have_another_note() {
     let directory = directory_with(&[("x.csv", "label,score\n1,7\n1,7\n0,7\n0,7\n")]);
     let output = ubauc(directory.path(), &["evaluate", "x.csv"]);
     assert!(success(&output).starts_with("AUC             0.500000\n"));
-    assert!(success(&output).ends_with("tied pairs      4\n"));
+    assert!(success(&output).contains("tied pairs      4\n"));
     assert_eq!(
         stderr(&output),
-        "note: the variance estimate is 0, so the interval has no width\n"
+        "note: the variance estimate is 0; the interval is what so many examples that are all alike allow\n"
     );
 }
 

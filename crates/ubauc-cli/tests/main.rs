@@ -11,6 +11,7 @@ mod demo;
 mod evaluate;
 mod every_command;
 mod explain;
+mod help_files;
 mod killed;
 mod learn;
 mod optimum;

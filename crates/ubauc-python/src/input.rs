@@ -147,17 +147,24 @@ impl<'a> Slices<'a> {
         Ok(Lent { inner, owner })
     }
 
-    /// Examples of two classes, stored as the command line stores them.
+    /// The rows as the command line stores them: what is learned of them has the same bits.
+    pub(crate) fn smaller_rows(self) -> Result<Lent<'a, Rows>, Refused> {
+        let inner = match self.rows()?.inner {
+            Rows::Dense(dense) => Rows::smaller_of_dense(dense),
+            Rows::Csr(csr) => Rows::smaller(csr),
+            coded @ Rows::Coded(_) => coded,
+        };
+        let owner = PhantomData;
+        Ok(Lent { inner, owner })
+    }
+
+    /// Examples of two classes, stored likewise.
     pub(crate) fn dataset(
         self,
         positive: &[bool],
         names: [String; 2],
     ) -> Result<Lent<'a, Dataset>, Refused> {
-        let rows = match self.rows()?.inner {
-            Rows::Dense(dense) => Rows::smaller_of_dense(dense),
-            Rows::Csr(csr) => Rows::smaller(csr),
-            coded @ Rows::Coded(_) => coded,
-        };
+        let rows = self.smaller_rows()?.inner;
         let labels = two_classes(positive, names);
         let inner = Dataset::new(rows, labels, Vec::new())?;
         let owner = PhantomData;

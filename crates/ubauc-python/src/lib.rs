@@ -7,6 +7,7 @@ mod auc_parts;
 mod calibrate;
 mod caller;
 mod error;
+mod explain;
 mod fit;
 mod input;
 mod kinds;
@@ -41,6 +42,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tune::add_to(module)?;
     table::add_to(module)?;
     maps::add_to(module)?;
+    explain::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)
 }

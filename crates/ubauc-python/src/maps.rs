@@ -74,6 +74,8 @@ fn fit_map<'py>(
     })?;
     let answer = answer(py, &found.outcome)?;
     answer.set_item("collapsed", collapsed)?;
+    let gains: Vec<f64> = found.learned.pairs.iter().map(|pair| pair.gain).collect();
+    answer.set_item("gains", gains)?;
     let features = FeatureMap::Columns(found.learned.map);
     answer.set_item("features", to_json(&features)?)?;
     Ok(answer)
@@ -123,14 +125,16 @@ fn found(tuned: &TunedMaps) -> Value {
     let maps: Vec<Value> = tuned
         .trials
         .iter()
-        .map(|trial| {
+        .enumerate()
+        .map(|(at, trial)| {
             let best = trial.tuned.best();
-            json!({
-                "features": trial.map.to_string(),
-                "auc": best.judged.auc,
-                "standard_error": best.judged.standard_error,
-                "seconds": trial.seconds,
-            })
+            let mut report = as_parameters(&best.setting, best.gamma);
+            report["features"] = json!(trial.map.to_string());
+            report["auc"] = json!(best.judged.auc);
+            report["standard_error"] = json!(best.judged.standard_error);
+            report["seconds"] = json!(trial.seconds);
+            report["chosen"] = json!(at == tuned.chosen);
+            report
         })
         .collect();
     json!({

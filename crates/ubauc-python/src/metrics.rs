@@ -4,7 +4,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use ubauc::metrics::{self, BucketAuc, Criterion, RocPart};
+use ubauc::metrics::{self, BucketAuc, Criterion, Resampling, RocPart, Sample, Share, Statistic};
 use ubauc::objective::univariate;
 
 use crate::error::Refused;
@@ -16,11 +16,11 @@ type Groups<'py> = PyReadonlyArray1<'py, u32>;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(auc, module)?)?;
-    module.add_function(wrap_pyfunction!(weighted_auc, module)?)?;
-    module.add_function(wrap_pyfunction!(clustered_auc, module)?)?;
     module.add_function(wrap_pyfunction!(compare, module)?)?;
     module.add_function(wrap_pyfunction!(partial_auc, module)?)?;
     module.add_function(wrap_pyfunction!(average_precision, module)?)?;
+    module.add_function(wrap_pyfunction!(average_precision_interval, module)?)?;
+    module.add_function(wrap_pyfunction!(recall_at_fpr, module)?)?;
     module.add_function(wrap_pyfunction!(hand_till, module)?)?;
     module.add_function(wrap_pyfunction!(bound, module)?)?;
     module.add_class::<Buckets>()
@@ -31,50 +31,58 @@ pub(crate) fn to_json(found: impl Serialize) -> PyResult<String> {
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// The method of an interval; draws and seed of a bootstrap.
+type Asked = (String, usize, u64);
+
+fn interval_of(
+    (method, resamples, seed): &Asked,
+    share: Share,
+    statistic: Statistic,
+    sample: &Sample<'_>,
+) -> Result<[f64; 2], Refused> {
+    let method = method.parse().map_err(|must| ubauc::Error::Parameter {
+        name: "method",
+        value: method.clone(),
+        must,
+    })?;
+    let (resamples, seed) = (*resamples, *seed);
+    let resampling = Resampling { resamples, seed };
+    Ok(share.interval(method, statistic, sample, resampling, &|_| {})?)
+}
+
+/// Not with weights and groups at a time.
 #[pyfunction]
 fn auc<'py>(
     py: Python<'py>,
     scores: Scores<'py>,
     positive: Positive<'py>,
+    weights: Option<Scores<'py>>,
+    groups: Option<Groups<'py>>,
+    interval: Asked,
     n_jobs: usize,
 ) -> PyResult<String> {
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
     let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
-    let found = detached(py, n_jobs, || Ok(metrics::auc(scores, positive)?))?;
-    to_json(found)
-}
-
-#[pyfunction]
-fn weighted_auc<'py>(
-    py: Python<'py>,
-    scores: Scores<'py>,
-    positive: Positive<'py>,
-    weights: Scores<'py>,
-    n_jobs: usize,
-) -> PyResult<String> {
-    let (scores, positive, weights) = (
-        scores.as_slice()?,
-        positive.as_slice()?,
-        weights.as_slice()?,
-    );
-    let found = detached(py, n_jobs, || {
-        Ok(metrics::weighted_auc(scores, positive, weights)?)
-    })?;
-    to_json(found)
-}
-
-#[pyfunction]
-fn clustered_auc<'py>(
-    py: Python<'py>,
-    scores: Scores<'py>,
-    positive: Positive<'py>,
-    groups: Groups<'py>,
-    n_jobs: usize,
-) -> PyResult<String> {
-    let (scores, positive, groups) = (scores.as_slice()?, positive.as_slice()?, groups.as_slice()?);
-    let found = detached(py, n_jobs, || {
-        Ok(metrics::clustered_auc(scores, positive, groups)?)
-    })?;
-    to_json(found)
+    let sample = Sample {
+        scores,
+        positive,
+        weights,
+        groups,
+    };
+    detached(py, n_jobs, || {
+        if let Some(weights) = weights {
+            let mut found = metrics::weighted_auc(scores, positive, weights)?;
+            found.ci95 = interval_of(&interval, found.share(), Statistic::Auc, &sample)?;
+            return Ok(to_json(found));
+        }
+        let mut found = match groups {
+            None => metrics::auc(scores, positive)?,
+            Some(groups) => metrics::clustered_auc(scores, positive, groups)?,
+        };
+        found.ci95 = interval_of(&interval, found.share(), Statistic::Auc, &sample)?;
+        Ok(to_json(found))
+    })?
 }
 
 #[pyfunction]
@@ -148,6 +156,65 @@ fn average_precision<'py>(
     detached(py, n_jobs, || {
         Ok(Criterion::AveragePrecision.of(scores, positive, weights)?)
     })
+}
+
+#[pyfunction]
+fn average_precision_interval<'py>(
+    py: Python<'py>,
+    scores: Scores<'py>,
+    positive: Positive<'py>,
+    groups: Option<Groups<'py>>,
+    interval: Asked,
+    n_jobs: usize,
+) -> PyResult<(String, usize, usize)> {
+    let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
+    let sample = Sample {
+        scores: scores.as_slice()?,
+        positive: positive.as_slice()?,
+        weights: None,
+        groups,
+    };
+    let found = detached(py, n_jobs, || {
+        let mut found = metrics::average_precision_interval(sample.scores, sample.positive)?;
+        found.ci95 = interval_of(
+            &interval,
+            found.share(),
+            Statistic::AveragePrecision,
+            &sample,
+        )?;
+        Ok(found)
+    })?;
+    Ok((to_json(found)?, found.n_pos, found.n_neg))
+}
+
+/// By a bootstrap, or in the way of its own. JSON has no infinity: the threshold comes beside it.
+#[pyfunction]
+fn recall_at_fpr<'py>(
+    py: Python<'py>,
+    scores: Scores<'py>,
+    positive: Positive<'py>,
+    max_fpr: f64,
+    groups: Option<Groups<'py>>,
+    interval: Asked,
+    n_jobs: usize,
+) -> PyResult<(String, Option<f64>)> {
+    let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
+    let sample = Sample {
+        scores: scores.as_slice()?,
+        positive: positive.as_slice()?,
+        weights: None,
+        groups,
+    };
+    let found = detached(py, n_jobs, || {
+        let mut found = metrics::recall_at_fpr(sample.scores, sample.positive, max_fpr)?;
+        if interval.0 == "bootstrap" {
+            let n_pos = sample.positive.iter().filter(|&&p| p).count();
+            let statistic = Statistic::RecallAtFpr(max_fpr);
+            found.ci95 = interval_of(&interval, found.share(n_pos), statistic, &sample)?;
+        }
+        Ok(found)
+    })?;
+    Ok((to_json(found)?, found.threshold))
 }
 
 /// Scores row after row.

@@ -6,9 +6,11 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use ubauc::atomic::AtomicFile;
 use ubauc::calibrate::Calibration;
-use ubauc::model::Model;
+use ubauc::export::{ExportOptions, Target, export};
+use ubauc::model::{Model, Partition, Reading};
 use ubauc::model_file::SavedModel;
 
 use crate::error::Refused;
@@ -33,6 +35,15 @@ pub(crate) struct ModelFields<'py> {
     calibration: Option<CalibrationFields<'py>>,
     classes: [String; 2],
     names: Vec<String>,
+    /// How the table was written and which classes were divided in two, as JSON: nothing that Python has a use for.
+    file: Option<String>,
+}
+
+/// What a file says besides, and Python only hands on.
+#[derive(Default, Serialize, Deserialize)]
+struct FileOnly {
+    reading: Reading,
+    partition: Option<Partition>,
 }
 
 impl ModelFields<'_> {
@@ -44,6 +55,10 @@ impl ModelFields<'_> {
             }
             None => None,
         };
+        let FileOnly { reading, partition } = match &self.file {
+            Some(file) => from_json(file)?,
+            None => FileOnly::default(),
+        };
         Ok(Model {
             features: from_json(&self.features)?,
             weights: self.weights.as_slice()?.to_vec(),
@@ -52,18 +67,20 @@ impl ModelFields<'_> {
             calibration,
             classes: self.classes,
             names: self.names,
-            ..Model::default()
+            reading,
+            partition,
         })
     }
 }
 
-/// What a file says of the training of a model; `parameters` and `certificate` are JSON objects.
+/// What a file says of the training of a model; all but the algorithm are JSON objects.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Training {
     algorithm: String,
     parameters: String,
     certificate: String,
+    effects: Option<String>,
 }
 
 /// The score of every raw row.
@@ -91,7 +108,8 @@ pub(crate) fn save_model(
         from_json(&training.parameters)?,
         from_json(&training.certificate)?,
     );
-    let saved = saved.map_err(Refused::from)?;
+    let effects = training.effects.as_deref().map(from_json).transpose()?;
+    let saved = saved.map_err(Refused::from)?.with_effects(effects);
     Ok(saved.save(&path).map_err(Refused::from)?)
 }
 
@@ -121,11 +139,41 @@ pub(crate) fn load_model(
     )?;
     model.set_item("classes", &saved.model.classes)?;
     model.set_item("names", &saved.model.names)?;
+    let file = FileOnly {
+        reading: saved.model.reading,
+        partition: saved.model.partition,
+    };
+    model.set_item("file", to_json(&file)?)?;
     let training = PyDict::new(py);
     training.set_item("algorithm", &saved.algorithm)?;
     training.set_item("parameters", to_json(&saved.parameters)?)?;
     training.set_item("certificate", to_json(&saved.certificate)?)?;
+    let effects = saved.effects.as_ref().map(to_json).transpose()?;
+    training.set_item("effects", effects)?;
     Ok((model, training))
+}
+
+/// Writes the model in another form; notes on what that form leaves out.
+#[pyfunction]
+pub(crate) fn export_model(
+    path: PathBuf,
+    model: ModelFields<'_>,
+    to: &str,
+    table: String,
+) -> PyResult<Vec<String>> {
+    let target = Target::of_name(to).ok_or_else(|| {
+        let names = Target::ALL.map(Target::name).join(", ");
+        PyValueError::new_err(format!("to = {to:?}: must be one of {names}"))
+    })?;
+    let options = ExportOptions { table };
+    let exported = export(&model.model()?, target, &options).map_err(Refused::from)?;
+    let write = || {
+        let mut file = AtomicFile::create(&path)?;
+        file.put(&exported.bytes)?;
+        file.commit()
+    };
+    write().map_err(Refused::from)?;
+    Ok(exported.notes)
 }
 
 fn from_json<T: for<'a> serde::Deserialize<'a>>(text: &str) -> PyResult<T> {
@@ -139,5 +187,6 @@ fn to_json(value: &impl Serialize) -> PyResult<String> {
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scores, module)?)?;
     module.add_function(wrap_pyfunction!(save_model, module)?)?;
-    module.add_function(wrap_pyfunction!(load_model, module)?)
+    module.add_function(wrap_pyfunction!(load_model, module)?)?;
+    module.add_function(wrap_pyfunction!(export_model, module)?)
 }

@@ -18,6 +18,10 @@
 //!     measure clarabel FILE BETA GAMMA REPEATS
 //!                                          the learning problem as one quadratic program, plain, no intercept, by
 //!                                          Clarabel with its own tolerances (1e-8); answers the objective
+//!     measure table-fit N FEATURES         one fit with given parameters on a generated table of N rows: linear, additive or
+//!                                          pairs; answers the AUC of its own rows
+//!     measure table-scores MODEL FILE REPEATS
+//!                                          the scores of a table that is in memory; answers their mean
 #![allow(clippy::unwrap_used)] // a measurement that cannot go on should stop
 
 use std::hint::black_box;
@@ -29,6 +33,8 @@ use ubauc::data::generate::{GenerateParams, Generator};
 use ubauc::data::labels::{Binary, Class};
 use ubauc::data::rows::{Dense, Row, Rows};
 use ubauc::features::ColumnMap;
+use ubauc::glass_box::{MapKind, PairChoice, TrainingTable};
+use ubauc::model_file::SavedModel;
 use ubauc::read::table::{TableOptions, read_table};
 use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, Stop, fit, path};
 use ubauc::solver::ol_ubauc::OlUbaucParams;
@@ -39,6 +45,8 @@ use ubauc::tune::{TuneInputs, TuneParams, tune};
 #[allow(dead_code, unused_imports)] // the tests use all of it
 #[path = "../tests/oracle/mod.rs"]
 mod oracle;
+#[path = "measure/table.rs"]
+mod table;
 
 #[allow(clippy::too_many_lines)] // a list, one entry a measurement
 fn main() {
@@ -217,6 +225,38 @@ fn main() {
                 input,
                 oracle::objective(&problem, &w, b, best.lambda[0]),
             )
+        }
+        ["table-fit", n, features] => {
+            let (table, labels) = table::generated(n.parse().unwrap());
+            let kind = match *features {
+                "linear" => MapKind::Linear,
+                "additive" => MapKind::Additive,
+                _ => MapKind::Pairs(PairChoice::Best(5)),
+            };
+            let training = TrainingTable {
+                table: &table,
+                labels: &labels,
+                weights: None,
+                groups: None,
+            };
+            let params = BaUbaucParams {
+                beta: 0.0,
+                softness: 1.0,
+                gamma: 1e-4,
+                tolerance: 1e-3,
+                ..Default::default()
+            };
+            let (times, found) = timed("1", || training.fit(&kind, &params, None).unwrap());
+            let scores = found.model().scores_table(&table).unwrap();
+            let auc = ubauc::metrics::auc(&scores, &labels.positive).unwrap().auc;
+            (times, table::bytes(&table), auc)
+        }
+        ["table-scores", model, file, repeats] => {
+            let model = SavedModel::load(Path::new(model)).unwrap().model;
+            let table = read_table(Path::new(file), &<_>::default()).unwrap().table;
+            let (times, scores) = timed(repeats, || model.scores_table(&table).unwrap());
+            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+            (times, table::bytes(&table), mean)
         }
         _ => {
             // `cargo bench` without arguments: say what this is.

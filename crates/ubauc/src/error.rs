@@ -134,11 +134,27 @@ pub enum Error {
         first: String,
     },
 
+    /// A model that cannot be written in another form.
+    #[error("this model cannot be exported to {target}: {why}")]
+    Export {
+        /// The form.
+        target: &'static str,
+        /// What it lacks, and what to do.
+        why: String,
+    },
+
     /// The labels do not say which class is which.
     #[error("{what}")]
     Classes {
         /// What was found and what to choose.
         what: String,
+    },
+
+    /// A model that cannot be taken apart into effects.
+    #[error("{what}")]
+    NoEffects {
+        /// Why, and what to do.
+        what: &'static str,
     },
 
     /// Remote rows could not be reached.

@@ -16,6 +16,7 @@
 //! | [`container`] | the binary format of messages, states and checkpoints |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
+//! | [`export`] | a model as Python, SQL, ONNX or a file of LIBLINEAR |
 //! | [`document`] | reports of facts, tables and figures → text, Markdown, HTML; stands alone |
 //!
 //! `docs/paper.md` maps the equations of the paper to these files, and lists its errata.
@@ -28,6 +29,7 @@ pub mod container;
 pub mod data;
 pub mod document;
 mod error;
+pub mod export;
 pub mod features;
 pub mod glass_box;
 pub mod metrics;

@@ -14,8 +14,8 @@
 //! training examples of each fold ([`tune_table`]).
 //!
 //! **Race** (`race.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
-//! are, are not tried on the others. A choice at the end of its path of γ makes the path longer, and γ half way to its
-//! neighbours are tried. Decisions are taken between
+//! are, are not tried on the others. A choice at the end of its path of γ, or of the β tried with its softness, makes that
+//! longer, and γ half way to its neighbours are tried. Decisions are taken between
 //! rounds of fits, never in the order in which they end: the same bits for any number of threads, unless time runs out.
 //!
 //! **Choice.** The point of the highest mean; of equal ones that of the larger γ, then the larger β. By the
@@ -250,7 +250,7 @@ fn search_over(
     inputs: &TuneInputs<'_>,
 ) -> Result<Tuned> {
     params.check()?;
-    let search = Search::new(folds, params, baseline, inputs);
+    let mut search = Search::new(folds, params, baseline, inputs);
     let mut entries = search.race()?;
     let chosen = search.decide(&mut entries)?;
     let points: Vec<GridPoint> = entries.iter().map(|entry| search.point(entry)).collect();
@@ -280,8 +280,10 @@ struct Search<'a, F> {
     folds: &'a F,
     sizes: Sizes,
     params: &'a TuneParams,
-    /// Those of the parameters, and logistic regression if it is not among them.
+    /// Those of the parameters, logistic regression if it is not among them, and β beyond them.
     settings: Vec<Setting>,
+    /// Logistic regression, where it was not asked for and so cannot be chosen.
+    baseline: Option<usize>,
     progress: Option<Progress<'a>>,
     stop: Option<&'a AtomicBool>,
     started: Instant,
@@ -308,10 +310,12 @@ impl<'a, F: Folds> Search<'a, F> {
                 settings.push(setting);
             }
         }
+        let is_asked_for = |s: &Setting| params.settings.contains(s);
         Search {
             folds,
             sizes: folds.sizes(),
             params,
+            baseline: settings.iter().position(|s| !is_asked_for(s)),
             settings,
             progress: inputs.progress,
             stop: inputs.stop,
@@ -374,7 +378,7 @@ impl<'a, F: Folds> Search<'a, F> {
         let points: Vec<GridPoint> = entries.iter().map(|entry| self.point(entry)).collect();
         let may_be = |k: &usize| {
             let (entry, point) = (&entries[*k], &points[*k]);
-            let asked_for = self.params.settings.contains(&point.setting);
+            let asked_for = Some(entry.setting) != self.baseline;
             asked_for && !point.collapsed && entry.judged() == most && most > 0
         };
         let key = |k: usize| {

@@ -6,7 +6,11 @@ integers, so nothing depends on `n_jobs` or on the order of the examples.
 """
 
 from ._auc import AUCInterval, partial_auc, roc_auc, roc_auc_ci
-from ._average_precision import average_precision
+from ._average_precision import (
+    AveragePrecisionInterval,
+    average_precision,
+    average_precision_ci,
+)
 from ._bound import UnivariateBound, univariate_bound
 from ._compare import (
     DeLongTest,
@@ -16,20 +20,25 @@ from ._compare import (
     delong_test,
 )
 from ._hand_till import hand_till
+from ._recall_at_fpr import RecallInterval, recall_at_fpr_ci
 from ._streaming import StreamingAUC
 
 __all__ = [
     "AUCInterval",
+    "AveragePrecisionInterval",
     "DeLongTest",
     "ModelComparison",
     "PairedComparison",
+    "RecallInterval",
     "StreamingAUC",
     "UnivariateBound",
     "average_precision",
+    "average_precision_ci",
     "compare_models",
     "delong_test",
     "hand_till",
     "partial_auc",
+    "recall_at_fpr_ci",
     "roc_auc",
     "roc_auc_ci",
     "univariate_bound",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from joblib import effective_n_jobs
 
 from .. import _core
-from ._given import given, groups_of, weights_of
+from ._given import bootstrap_of, given, groups_of, weights_of
 
 
 class AUCInterval(NamedTuple):
@@ -66,12 +66,27 @@ def roc_auc(y_true, y_score, *, sample_weight=None, pos_label=None, n_jobs=None)
     ).auc
 
 
-def roc_auc_ci(y_true, y_score, *, sample_weight=None, groups=None, pos_label=None, n_jobs=None):
+def roc_auc_ci(
+    y_true,
+    y_score,
+    *,
+    sample_weight=None,
+    groups=None,
+    method="logit",
+    n_resamples=2000,
+    random_state=1,
+    pos_label=None,
+    n_jobs=None,
+):
     """Area under the ROC curve with its variance and 95 % interval.
 
-    The variance is DeLong's. If examples come in groups (visits of a patient, clicks of a user),
-    that is too small as a rule: give ``groups``, and it is Obuchowski's, by which only examples of
-    different groups are independent.
+    The variance is DeLong's, and the interval is on the logit scale. Where the sample shows no
+    variation, as when the classes are separated without error, the interval is what so many
+    examples that are all alike allow, not a point.
+
+    If examples come in groups (visits of a patient, clicks of a user), DeLong's variance is too
+    small as a rule: give ``groups``, and it is Obuchowski's, by which only examples of different
+    groups are independent.
 
     Parameters
     ----------
@@ -83,6 +98,14 @@ def roc_auc_ci(y_true, y_score, *, sample_weight=None, groups=None, pos_label=No
         Weights, at least 0; the variance is then the linearised one.
     groups : array-like of shape (n_samples,), default=None
         The group of each example; not together with weights. Each class must be in two groups.
+    method : {"logit", "delong", "bootstrap"}, default="logit"
+        The interval: by the variance on the logit scale, by the variance, symmetric and clipped to
+        [0, 1], or by a bootstrap (BCa) of examples drawn again, as many of each class as there are,
+        or of whole groups.
+    n_resamples : int, default=2000
+        Draws of the bootstrap.
+    random_state : int, RandomState instance or None, default=1
+        Seed of the bootstrap.
     pos_label : scalar or str, default=None
         The positive class; the larger of two if None.
     n_jobs : int, default=None
@@ -102,6 +125,8 @@ def roc_auc_ci(y_true, y_score, *, sample_weight=None, groups=None, pos_label=No
     (0.8333333333333334, 2, 0)
     >>> found.low < found.auc <= found.high
     True
+    >>> roc_auc_ci([0, 0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6, 7])[:3]  # perfect, but seven examples
+    (1.0, 0.2924017738212866, 1.0)
 
     Two visits of each of four patients:
 
@@ -115,12 +140,8 @@ def roc_auc_ci(y_true, y_score, *, sample_weight=None, groups=None, pos_label=No
     threads = effective_n_jobs(n_jobs)
     if weights is not None and groups is not None:
         raise ValueError("give one of sample_weight and groups, not both")
-    if weights is not None:
-        found = _core.weighted_auc(scores, positive, weights, threads)
-    elif groups is not None:
-        found = _core.clustered_auc(scores, positive, groups, threads)
-    else:
-        found = _core.auc(scores, positive, threads)
+    asked = bootstrap_of(method, n_resamples, random_state)
+    found = _core.auc(scores, positive, weights, groups, asked, threads)
     return interval(json.loads(found))
 
 

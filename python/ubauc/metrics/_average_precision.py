@@ -1,9 +1,23 @@
 """Average precision."""
 
+import json
+from typing import NamedTuple
+
 from joblib import effective_n_jobs
 
 from .. import _core
-from ._given import given, weights_of
+from ._given import bootstrap_of, given, groups_of, weights_of
+
+
+class AveragePrecisionInterval(NamedTuple):
+    """Average precision with its 95 % interval."""
+
+    average_precision: float
+    low: float
+    high: float
+    variance: float
+    n_pos: int
+    n_neg: int
 
 
 def average_precision(y_true, y_score, *, sample_weight=None, pos_label=None, n_jobs=None):
@@ -39,3 +53,62 @@ def average_precision(y_true, y_score, *, sample_weight=None, pos_label=None, n_
     scores, positive = given(y_true, y_score, pos_label)
     weights = weights_of(sample_weight, scores)
     return _core.average_precision(scores, positive, weights, effective_n_jobs(n_jobs))
+
+
+def average_precision_ci(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    method="logit",
+    n_resamples=2000,
+    random_state=1,
+    pos_label=None,
+    n_jobs=None,
+):
+    """Average precision with its variance and 95 % interval.
+
+    It holds for data with the same share of positives.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores; not NaN.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each example; for ``method="bootstrap"``, which then draws whole groups.
+    method : {"logit", "delong", "bootstrap"}, default="logit"
+        By the linearised variance on the logit scale, by the same, symmetric and clipped to [0, 1],
+        or by a bootstrap (BCa) of examples drawn again, as many of each class as there are.
+    n_resamples : int, default=2000
+        Draws of the bootstrap.
+    random_state : int, RandomState instance or None, default=1
+        Seed of the bootstrap.
+    pos_label : scalar or str, default=None
+        The positive class; the larger of two if None.
+    n_jobs : int, default=None
+        Threads. None is 1, and -1 one for each core.
+
+    Returns
+    -------
+    found : AveragePrecisionInterval
+        ``average_precision``, ``low``, ``high``, ``variance``, ``n_pos`` and ``n_neg``.
+
+    Examples
+    --------
+    >>> from ubauc.metrics import average_precision_ci
+    >>> found = average_precision_ci([0, 1, 0, 1, 0, 1], [1, 2, 3, 4, 5, 6])
+    >>> round(found.average_precision, 4), round(found.low, 2), round(found.high, 2)
+    (0.7556, 0.31, 0.95)
+    """
+    scores, positive = given(y_true, y_score, pos_label)
+    groups = groups_of(groups, scores)
+    if groups is not None and method != "bootstrap":
+        raise ValueError('groups are for method="bootstrap"')
+    asked = bootstrap_of(method, n_resamples, random_state)
+    threads = effective_n_jobs(n_jobs)
+    text, n_pos, n_neg = _core.average_precision_interval(scores, positive, groups, asked, threads)
+    found = json.loads(text)
+    low, high = found["ci95"]
+    return AveragePrecisionInterval(found["value"], low, high, found["variance"], n_pos, n_neg)

@@ -1,7 +1,9 @@
 """Labels and scores as the library takes them."""
 
+from numbers import Integral
+
 import numpy as np
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 
@@ -57,3 +59,12 @@ def groups_of(groups, scores):
     check_consistent_length(scores, groups)
     _, numbers = np.unique(column_or_1d(groups), return_inverse=True)
     return np.ascontiguousarray(numbers, dtype=np.uint32)
+
+
+def bootstrap_of(method, n_resamples, random_state):
+    """How an interval is made, as the library takes it."""
+    if not isinstance(n_resamples, Integral) or n_resamples < 1:
+        raise ValueError(f"n_resamples = {n_resamples!r}: must be an integer of at least 1")
+    if isinstance(random_state, Integral):
+        return method, int(n_resamples), int(random_state)
+    return method, int(n_resamples), int(check_random_state(random_state).randint(2**31))

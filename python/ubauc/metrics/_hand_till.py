@@ -8,6 +8,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from .. import _core
+from ._auc import roc_auc
 from ._given import scores_of
 
 
@@ -69,11 +70,7 @@ def _weighted_hand_till(scores, codes, weights, average, threads):
         rows = np.isin(codes, pair)
         of_pair = weights[rows]
         both = [
-            json.loads(
-                _core.weighted_auc(
-                    np.ascontiguousarray(scores[rows, j]), codes[rows] == j, of_pair, threads
-                )
-            )["auc"]
+            roc_auc(codes[rows] == j, scores[rows, j], sample_weight=of_pair, n_jobs=threads)
             for j in pair
         ]
         aucs[k], sizes[k] = np.mean(both), of_pair.sum()

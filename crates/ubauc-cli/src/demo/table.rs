@@ -8,7 +8,7 @@ use serde::Serialize;
 use ubauc::algorithm::{FitInputs, Spec, fit_table};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::document::Document;
-use ubauc::metrics::{Auc, auc};
+use ubauc::metrics::{Auc, Interval, auc};
 use ubauc::read::table::{TableExamples, TableOptions, read_table_from};
 
 use crate::column_report::FeaturesReport;
@@ -45,7 +45,10 @@ impl TableDemo {
     pub(super) fn document(&self) -> Document {
         let judged = evaluate::Report {
             auc: self.auc.clone(),
+            interval: Interval::Logit,
+            average_precision: None,
             partial_auc: None,
+            recall_at_fpr: None,
             classes: self.classes.clone(),
         };
         Document::default()

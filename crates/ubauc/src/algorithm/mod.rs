@@ -215,7 +215,7 @@ mod tests {
                 (&model.names, &model.classes[1]),
                 (&names, &"yes".to_string())
             );
-            assert_eq!(certificate.stop.as_deref(), Some(found.stop.name()));
+            assert_eq!(certificate.stop, Some(found.stop));
             assert_eq!(certificate.n, n as u64);
             assert_eq!(certificate.n_pos, n_pos as u64);
             if let Some([low, high]) = certificate.lambda {

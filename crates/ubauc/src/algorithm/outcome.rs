@@ -30,6 +30,8 @@ pub enum Stop {
     Still,
     /// The passes ran out.
     MaxPasses,
+    /// A callback of the caller ended the fit.
+    Callback,
 }
 
 impl Stop {
@@ -44,6 +46,7 @@ impl Stop {
             Stop::Unsolved => "unsolved",
             Stop::Still => "still",
             Stop::MaxPasses => "max_passes",
+            Stop::Callback => "callback",
         }
     }
 }
@@ -174,7 +177,7 @@ impl Solution {
                 objective: Some(self.objective),
                 dual: self.dual,
                 gap: self.gap,
-                stop: Some(self.stop.name().to_string()),
+                stop: Some(self.stop),
                 lambda: self.lambda,
                 tied: self.tied.map(|n| n as u64),
                 n: (n_pos + n_neg) as u64,

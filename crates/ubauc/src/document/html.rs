@@ -22,13 +22,27 @@ pub fn render(document: &Document) -> String {
     let heading = title.map_or(String::new(), |title| {
         format!("<h1>{}</h1>\n", escape_markup(title))
     });
-    let body: String = document.blocks.iter().map(block).collect();
+    let body = fragment(document);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{heading}{body}</main>\n</body>\n</html>\n",
         escape_markup(title.unwrap_or("Report")),
     )
+}
+
+/// The blocks alone, for a page that is already there.
+pub fn fragment(document: &Document) -> String {
+    document.blocks.iter().map(block).collect()
+}
+
+/// The text of a cell; bars are drawn with characters of one width, and their blanks count.
+fn cell_text(text: &str) -> String {
+    let escaped = escape_markup(text);
+    match text.contains(['█', '│']) {
+        true => format!("<code>{}</code>", escaped.replace(' ', "&#160;")),
+        false => escaped,
+    }
 }
 
 fn block(block: &Block) -> String {
@@ -66,7 +80,7 @@ fn table_rows(table: &Table) -> String {
     for row in &table.rows {
         out.push_str("<tr>");
         for (cell, column) in row.cells.iter().zip(&table.columns) {
-            let (text, class) = (escape_markup(cell.shown()), class(column));
+            let (text, class) = (cell_text(cell.shown()), class(column));
             out += &match cell.strong {
                 true => format!("<td{class}><strong>{text}</strong></td>"),
                 false => format!("<td{class}>{text}</td>"),

@@ -369,3 +369,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn bars_of_html_keep_their_blanks() {
+    let mut table = Table::new(["a", "b"]);
+    table.row(["1 < 2", "  █│"]);
+    let fragment = html::fragment(&Document::default().with(table));
+    assert!(fragment.contains("<td>1 &lt; 2</td>"), "{fragment}");
+    assert!(
+        fragment.contains("<code>&#160;&#160;█│</code>"),
+        "{fragment}"
+    );
+    assert!(!fragment.contains("<html"), "{fragment}");
+}

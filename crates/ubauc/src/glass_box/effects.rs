@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use crate::data::rows::{NO_CELL, Rows};
 use crate::data::table::Table;
-use crate::features::columns::{Cells, ColumnMap, Effect, PairCells};
+use crate::features::columns::{Cells, ColumnInfo, ColumnMap, Effect, PairCells};
 use crate::{Error, Result};
 
 pub use saved::{SavedEffects, SavedTerm};
@@ -91,6 +91,13 @@ struct TermTable {
     constant: f64,
 }
 
+impl Term {
+    /// What it adds to a row in none of its cells, without the linear part.
+    pub fn outside(&self) -> f64 {
+        self.table.constant
+    }
+}
+
 impl TermTable {
     /// What is added by the cells of a row.
     fn value(&self, cells: &[u32]) -> f64 {
@@ -149,6 +156,26 @@ impl Effects {
             intercept,
             readers,
         })
+    }
+
+    /// From values to the cells of a term: one for a column, two for a pair, none for a number without cells.
+    pub(super) fn cells_of(&self, term: &Term) -> Vec<&Cells> {
+        let cells = |&reader: &usize| match self.readers.effects.get(reader) {
+            Some(Effect::Cells { cells, .. }) => Some(cells),
+            Some(Effect::Linear { .. } | Effect::Pair { .. }) | None => None,
+        };
+        term.table.sides.iter().filter_map(cells).collect()
+    }
+
+    /// What is known of the columns.
+    pub(super) fn columns(&self) -> &[ColumnInfo] {
+        &self.readers.columns
+    }
+
+    /// The names of the cells that [`Effects::cells_of`] has.
+    pub(super) fn cell_names_of(&self, term: &Term) -> Vec<Vec<String>> {
+        let sides = term.table.sides.iter();
+        sides.map(|&side| self.readers.cell_names(side)).collect()
     }
 
     /// What each term adds to the score of each row of a table: terms in their order for each row. With the intercept they

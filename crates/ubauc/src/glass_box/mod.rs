@@ -11,10 +11,12 @@
 //! |---|---|
 //! | `ranking.rs` | which pairs are worth a table, by out-of-fold residuals of the additive model |
 //! | `effects.rs` | what a model says of each column and pair: centred tables, pairs without their main effects |
+//! | `explain/` | the effects of any model as a document, and one score as a sum |
 //!
 //! [`tune::tune_maps`](crate::tune::tune_maps) chooses between the maps.
 
 pub mod effects;
+pub mod explain;
 mod ranking;
 
 use std::fmt;

@@ -12,8 +12,8 @@
 //! it is 0.
 //!
 //! A class with one example has no sample variance. S is then the largest that a variable in [0, 1]
-//! of mean A can have, A(1 − A): conservative, the interval is wider rather than narrower. Not so at
-//! A = 0 or 1, where A(1 − A) = 0 and one example says nothing of the spread; [`Auc::degenerate`] tells.
+//! of mean A can have, A(1 − A): conservative, the interval is wider rather than narrower. The
+//! interval at var(A) = 0, as at A = 0 or 1, is one of its own (`interval.rs`).
 //!
 //! DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988); the use of ranks is Sun & Xu's, IEEE
 //! Signal Processing Letters 21 (2014).
@@ -21,13 +21,11 @@
 use serde::Serialize;
 
 use super::exact::centred_squares;
+use super::interval::Share;
 use super::order::census;
 use super::placement::{PlacementSums, half_pairs};
 use super::ranges::placement_sums;
 use crate::Result;
-
-/// The 97.5 % point of the standard normal distribution.
-pub(super) const Z_975: f64 = 1.959_963_984_540_054;
 
 /// AUC with what is needed to judge it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,7 +34,7 @@ pub struct Auc {
     pub auc: f64,
     /// Estimated variance of `auc`: DeLong's, or Obuchowski's where examples come in groups.
     pub variance: f64,
-    /// `auc` ± 1.96·√`variance`, clipped to [0, 1].
+    /// The 95 % interval on the logit scale, [`Share::logit`].
     pub ci95: [f64; 2],
     /// Number of positive examples.
     pub n_pos: usize,
@@ -46,6 +44,10 @@ pub struct Auc {
     pub ties: u128,
     /// 2·(pairs won) + (pairs tied), exactly; `auc` is this over 2·`n_pos`·`n_neg`.
     pub half_wins: u128,
+    /// Pairs of a positive and a negative of which no two have an example or a group in common: what
+    /// an interval rests on where the sample shows no variation.
+    #[serde(skip)]
+    pub separate_pairs: usize,
 }
 
 impl Auc {
@@ -54,9 +56,18 @@ impl Auc {
         self.variance.sqrt()
     }
 
-    /// Whether the estimated variance is 0, so that the interval is a point. This is so when all
-    /// scores are tied or the classes are perfectly separated. It says that the sample shows no
-    /// variation, not that `auc` is known without error: callers should warn.
+    /// What its intervals are made of.
+    pub fn share(&self) -> Share {
+        Share {
+            value: self.auc,
+            variance: self.variance,
+            outcomes: self.separate_pairs as f64,
+        }
+    }
+
+    /// Whether the estimated variance is 0. This is so when all scores are tied or the classes are
+    /// perfectly separated. It says that the sample shows no variation, not that `auc` is known without
+    /// error: the interval is then the exact one of `separate_pairs` outcomes.
     pub fn degenerate(&self) -> bool {
         self.variance == 0.0
     }
@@ -69,16 +80,22 @@ impl Auc {
                 .unwrap_or(auc * (1.0 - auc))
         };
         let variance = part(sums.pos_squares, n_pos, n_neg) + part(sums.neg_squares, n_neg, n_pos);
-        let ci95 = interval(auc, variance, 0.0);
-        Self {
+        let found = Self {
             auc,
             variance,
-            ci95,
+            ci95: [0.0, 1.0],
             n_pos,
             n_neg,
             ties: sums.ties,
             half_wins: sums.total,
-        }
+            separate_pairs: n_pos.min(n_neg),
+        };
+        found.with_logit_interval()
+    }
+
+    pub(super) fn with_logit_interval(self) -> Self {
+        let ci95 = self.share().logit();
+        Self { ci95, ..self }
     }
 }
 
@@ -87,12 +104,6 @@ impl Auc {
 pub(super) fn class_variance(centred: f64, n: usize, n_other: usize) -> Option<f64> {
     let (n, scale) = (n as f64, 2.0 * n_other as f64);
     (n > 1.0).then(|| centred / (scale * scale) / (n - 1.0) / n)
-}
-
-/// The 95 % normal interval, clipped to [`lowest`, 1].
-pub(super) fn interval(mean: f64, variance: f64, lowest: f64) -> [f64; 2] {
-    let half = Z_975 * variance.sqrt();
-    [(mean - half).max(lowest), (mean + half).min(1.0)]
 }
 
 /// AUC of `scores`, higher meaning more likely positive, with DeLong's variance.

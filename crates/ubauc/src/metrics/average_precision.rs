@@ -9,9 +9,25 @@
 //! `average_precision_score`, a step function of the recall; nothing is interpolated. A scorer of no
 //! use has about N⁺/N, so AP, unlike AUC, depends on the share of positives.
 //!
+//! Its variance is linearised, for fixed numbers of both classes, as in `auc.rs`. With T = tp/N⁺ and F = fp/N⁻ the precision at
+//! the score of positive k is g = N⁺T/(N⁺T + N⁻F), and AP is its mean over the positives. An example moves AP through its
+//! own precision and through T or F at every positive k that it is at or above:
+//!
+//!   V_i = P_i + Σ_{k: c_k ≤ c_i} fp_k/(tp_k + fp_k)² ,    U_j = −(N⁻/N⁺) Σ_{k: c_k ≤ c_j} tp_k/(tp_k + fp_k)²
+//!   var(AP) = Σ (V_i − V̄)²/(N⁺(N⁺−1)) + Σ (U_j − Ū)²/(N⁻(N⁻−1))
+//!
+//! all sums in one pass over the sorted scores. A class of one example has AP(1 − AP), the largest there is. The interval is
+//! the logit one (`interval.rs`). Where the classes are separated, as n pairs without a common example say nothing but
+//! that, the truth may be the worst when one share of the negatives stands above *all* positives: with c times as many
+//! such negatives as positives, AP = ∫ T/(T + c) dT = 1 − c·ln(1 + 1/c), and
+//! separation has a probability of at most e^{−cn}, 2½ % at c = ln(40)/n. This AP is q there.
+//!
 //! With weights, tp, fp and N⁺ are sums of weights. One factor for all weights changes nothing;
 //! a factor for one class does, as more negatives do.
 
+use serde::Serialize;
+
+use super::interval::Share;
 use super::order::census;
 use super::ranges::sorted_by_class;
 use super::roc::drop_last;
@@ -65,4 +81,95 @@ pub fn weighted_average_precision(
         }
     }
     Ok((sum.value() / w_pos).clamp(0.0, 1.0))
+}
+
+/// Average precision with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AveragePrecision {
+    /// The average precision.
+    pub value: f64,
+    /// Its linearised variance.
+    pub variance: f64,
+    /// The 95 % interval on the logit scale, [`Share::logit`].
+    pub ci95: [f64; 2],
+    /// Number of positive examples.
+    #[serde(skip)]
+    pub n_pos: usize,
+    /// Number of negative examples.
+    #[serde(skip)]
+    pub n_neg: usize,
+}
+
+impl AveragePrecision {
+    /// What its intervals are made of.
+    pub fn share(&self) -> Share {
+        let spread = 40.0_f64.ln() / self.n_pos.min(self.n_neg) as f64;
+        let least = 1.0 - spread * (1.0 / spread).ln_1p();
+        Share {
+            value: self.value,
+            variance: self.variance,
+            // So many that q of `interval.rs` is the least.
+            outcomes: 0.025_f64.ln() / least.ln(),
+        }
+    }
+}
+
+/// Average precision of `scores` with its variance and 95 % interval.
+pub fn average_precision_interval(scores: &[f64], positive: &[bool]) -> Result<AveragePrecision> {
+    let census = census(scores, positive)?;
+    let [neg, pos] = sorted_by_class(scores, positive, &census);
+    let (n_pos, n_neg) = (census.n_pos as f64, census.n_neg as f64);
+    // Ascending, a step for each distinct score of positives: what it adds for examples at or above it.
+    let (mut i, mut j) = (0, 0);
+    let (mut of_pos, mut of_neg) = (Sum::default(), Sum::default());
+    let (mut pos_means, mut neg_means) = (Sum::default(), Sum::default());
+    let mut total = Sum::default();
+    // Influences without their means: (how many, value).
+    let (mut pos_terms, mut neg_terms) = (Vec::new(), Vec::new());
+    while i < pos.len() {
+        let key = pos[i];
+        let p = pos[i..].partition_point(|&k| k == key);
+        let q = neg[j..].partition_point(|&k| k < key);
+        neg_terms.push((q as f64, of_neg.value()));
+        j += q;
+        let (tp, fp) = ((pos.len() - i) as f64, (neg.len() - j) as f64);
+        let all = (tp + fp) * (tp + fp);
+        let (gain, loss) = (p as f64 * fp / all, p as f64 * (n_neg / n_pos) * tp / all);
+        of_pos.add(gain);
+        of_neg.add(-loss);
+        pos_means.add(gain * tp / n_pos);
+        neg_means.add(-loss * fp / n_neg);
+        total.add(p as f64 * (tp / (tp + fp)));
+        pos_terms.push((p as f64, tp / (tp + fp) + of_pos.value()));
+        i += p;
+    }
+    neg_terms.push(((neg.len() - j) as f64, of_neg.value()));
+    let value = (total.value() / n_pos).clamp(0.0, 1.0);
+    let part = |terms: &[(f64, f64)], mean: f64, n: f64| {
+        let mut there = terms.iter().filter(|term| term.0 > 0.0).map(|term| term.1);
+        let first = there.next();
+        if n <= 1.0 {
+            return value * (1.0 - value);
+        }
+        if there.all(|x| Some(x) == first) {
+            return 0.0; // not what rounding leaves
+        }
+        let squares = Sum::of(
+            terms
+                .iter()
+                .map(|(times, x)| times * (x - mean) * (x - mean)),
+        );
+        squares / (n * (n - 1.0))
+    };
+    let variance = part(&pos_terms, value + pos_means.value(), n_pos)
+        + part(&neg_terms, neg_means.value(), n_neg);
+    let mut found = AveragePrecision {
+        value,
+        variance,
+        ci95: [0.0, 1.0],
+        n_pos: census.n_pos,
+        n_neg: census.n_neg,
+    };
+    found.ci95 = found.share().logit();
+    Ok(found)
 }

@@ -43,7 +43,7 @@
 //! Obuchowski, Nonparametric analysis of clustered ROC curve data, Biometrics 53 (1997). Cost
 //! O(kN + N log N) for k scorers, and O(k²N) for their pairs.
 
-use super::auc::{Auc, interval};
+use super::auc::Auc;
 use super::delong::{Comparison, PairedTest, Placements, all_placements, compare_pairs};
 use super::weighted_order::Sum;
 use crate::{Error, Result};
@@ -150,16 +150,23 @@ impl Groups {
         let variance = self.variance(&placements.pos, &placements.neg);
         Auc {
             variance,
-            ci95: interval(plain.auc, variance, 0.0),
+            separate_pairs: self.separate_pairs(),
             ..plain
         }
+        .with_logit_interval()
     }
 
     fn paired_test(&self, a: &Placements, b: &Placements) -> PairedTest {
         let differences =
             |a: &[i64], b: &[i64]| -> Vec<i64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
         let variance = self.variance(&differences(&a.pos, &b.pos), &differences(&a.neg, &b.neg));
-        PairedTest::new(a, b, variance)
+        PairedTest::new(a, b, variance, self.separate_pairs())
+    }
+
+    /// Pairs of two groups, none of them twice (`interval.rs`).
+    fn separate_pairs(&self) -> usize {
+        let with_class = self.n_with(0).min(self.n_with(1));
+        with_class.min(self.sizes.len() / 2)
     }
 
     /// The formula of the module, from placements in half pairs or from differences of such.

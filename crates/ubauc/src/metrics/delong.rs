@@ -11,14 +11,20 @@
 //!
 //!   var(D) = 0:  D = 0 → z = 0, p = 1;   D ≠ 0 → z = ±∞, no p: the sample shows no variation to judge D by
 //!
+//! The interval is D ± z·√var(D), clipped to [−1, 1]. At var(D) = 0 it would be a point, though two
+//! scorers that agree on seven examples may well differ on the next. As in `interval.rs`, a share of
+//! at least q = 0.025^{1/n} of the pairs is like what was seen and the rest may be anything in
+//! [−1, 1]: [ q·D − (1 − q) , q·D + (1 − q) ].
+//!
 //! A class with one example has no sample variance; its term is then the largest possible: for X, Y
 //! in [0, 1] of means A, B, E(X−Y)² ≤ E|X−Y| ≤ min(A + B, 2 − A − B), so
 //! var(X − Y) ≤ min(A + B, 2 − A − B) − (A − B)².
 
 use serde::Serialize;
 
-use super::auc::{Auc, class_variance, interval};
+use super::auc::{Auc, class_variance};
 use super::exact::centred_products;
+use super::interval;
 use super::order::{census, key};
 use super::placement::{PlacementSums, half_pairs};
 use super::radix;
@@ -35,7 +41,7 @@ pub struct PairedTest {
     pub difference: f64,
     /// Estimated variance of `difference`: DeLong's, or Obuchowski's where examples come in groups.
     pub variance: f64,
-    /// `difference` ± 1.96·√`variance`, clipped to [−1, 1].
+    /// `difference` ± 1.96·√`variance`, clipped to [−1, 1]; at variance 0 what the number of examples allows.
     pub ci95: [f64; 2],
     /// `difference` in standard deviations; ±∞ if the variance is 0 and the difference is not.
     pub z: f64,
@@ -72,7 +78,7 @@ pub fn compare(scores_a: &[f64], scores_b: &[f64], positive: &[bool]) -> Result<
         || Placements::of(scores_b, positive),
     );
     let (a, b) = (a?, b?);
-    Ok(PairedTest::new(&a, &b, difference_variance(&a, &b)))
+    Ok(PairedTest::of_examples(&a, &b))
 }
 
 /// AUC of every scorer and the test of every pair.
@@ -80,9 +86,7 @@ pub fn compare_many(scorers: &[&[f64]], positive: &[bool]) -> Result<Comparison>
     let placements = all_placements(scorers, positive)?;
     Ok(Comparison {
         aucs: placements.iter().map(Placements::auc).collect(),
-        pairs: compare_pairs(&placements, |a, b| {
-            PairedTest::new(a, b, difference_variance(a, b))
-        }),
+        pairs: compare_pairs(&placements, PairedTest::of_examples),
     })
 }
 
@@ -239,8 +243,19 @@ fn difference_variance(a: &Placements, b: &Placements) -> f64 {
 }
 
 impl PairedTest {
+    /// The test of examples that are independent of each other.
+    fn of_examples(a: &Placements, b: &Placements) -> Self {
+        let separate_pairs = a.pos.len().min(a.neg.len());
+        Self::new(a, b, difference_variance(a, b), separate_pairs)
+    }
+
     /// The test by the variance of the difference.
-    pub(super) fn new(a: &Placements, b: &Placements, variance: f64) -> Self {
+    pub(super) fn new(
+        a: &Placements,
+        b: &Placements,
+        variance: f64,
+        separate_pairs: usize,
+    ) -> Self {
         let ((won_a, all), (won_b, _)) = (a.half_wins(), b.half_wins());
         let difference = (won_a - won_b) as f64 / all;
         let z = if won_a == won_b {
@@ -256,7 +271,12 @@ impl PairedTest {
             auc_b: won_b as f64 / all,
             difference,
             variance,
-            ci95: interval(difference, variance, -1.0),
+            ci95: if variance == 0.0 {
+                let q = interval::share_alike(separate_pairs as f64);
+                [q * difference - (1.0 - q), q * difference + (1.0 - q)]
+            } else {
+                interval::normal(difference, variance, -1.0)
+            },
             z,
             p,
         }

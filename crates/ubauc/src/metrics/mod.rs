@@ -15,7 +15,9 @@
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
 //! | [`weighted_partial_auc`] | the same with a weight for each example | O(N) | O(N) |
 //! | [`average_precision`] | mean precision over the positives | O(N) | 8 bytes each |
+//! | [`average_precision_interval`] | the same with its variance and interval | O(N) | 8 bytes each and 32 a positive |
 //! | [`weighted_average_precision`] | the same with a weight for each example | O(N) | O(N) |
+//! | [`recall_at_fpr`], [`recalls_at_fpr`] | recall where false alarms are limited, with an interval | O(N) | 8 bytes each |
 //! | [`Criterion`] | AUC, partial AUC or average precision, chosen by name | | |
 //! | [`hand_till`] | AUC for c classes | O(cN) | O(N) |
 //! | [`Cut`] | [`auc()`] of scores that lie in parts on many machines, to the last bit | O(N), each part for itself | 8 bytes each |
@@ -26,9 +28,9 @@
 //! | case | result |
 //! |---|---|
 //! | ties of a positive and a negative | count one half |
-//! | all scores tied | AUC ½, variance 0; [`Auc::degenerate`] is true |
-//! | perfect separation | AUC 1 (or 0), variance 0, an interval of no width; [`Auc::degenerate`] is true |
-//! | one example in a class | its share of the variance is the largest possible, A(1 − A): conservative, but for an AUC of 0 or 1, where it is 0 |
+//! | all scores tied | AUC ½, variance 0, the interval of as many tied pairs; [`Auc::degenerate`] is true |
+//! | perfect separation | AUC 1 (or 0), variance 0, the interval of as many won pairs, [0.29, 1] for three positives; [`Auc::degenerate`] is true |
+//! | one example in a class | its share of the variance is the largest possible, A(1 − A): conservative |
 //! | one group only with positives, or with negatives | no variance between groups; refused: [`Error::Classes`](crate::Error::Classes) |
 //! | scores of ±∞ | ordinary scores at the ends; two of one sign are tied |
 //! | −0.0 and 0.0 | equal |
@@ -59,31 +61,39 @@
 
 mod auc;
 mod average_precision;
+mod bootstrap;
 mod bucket;
 mod clustered;
 mod criterion;
 mod delong;
 mod exact;
 mod hand_till;
+mod interval;
 pub(crate) mod order;
 mod partial_auc;
 mod parts;
 mod placement;
 pub(crate) mod radix;
 mod ranges;
+mod recall_at_fpr;
 mod roc;
 mod weighted;
 mod weighted_order;
 
 pub use auc::{Auc, auc};
-pub use average_precision::{average_precision, weighted_average_precision};
+pub use average_precision::{
+    AveragePrecision, average_precision, average_precision_interval, weighted_average_precision,
+};
+pub use bootstrap::{Sample, Statistic};
 pub use bucket::{BucketAuc, BucketEstimate};
 pub use clustered::{clustered_auc, clustered_compare, clustered_compare_many};
 pub use criterion::Criterion;
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
 pub use hand_till::{ClassPair, HandTill, hand_till};
+pub use interval::{Interval, Resampling, Share};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc, weighted_partial_auc};
 pub use parts::{Cell, Cut, Piece, count_cells, keys_by_class, range_sums, scatter};
 pub use placement::PlacementSums;
+pub use recall_at_fpr::{RecallAtFpr, recall_at_fpr, recalls_at_fpr};
 pub use roc::{RocCurve, roc_curve};
 pub use weighted::{WeightedAuc, weighted_auc};

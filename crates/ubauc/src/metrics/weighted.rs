@@ -16,7 +16,7 @@
 
 use serde::Serialize;
 
-use super::auc::interval;
+use super::interval::Share;
 use super::weighted_order::{Group, Sum, WeightedOrder};
 use crate::Result;
 
@@ -27,7 +27,7 @@ pub struct WeightedAuc {
     pub auc: f64,
     /// Linearised variance of `auc`.
     pub variance: f64,
-    /// `auc` ± 1.96·√`variance`, clipped to [0, 1].
+    /// The 95 % interval on the logit scale, [`Share::logit`].
     pub ci95: [f64; 2],
     /// Positive examples of weight above 0.
     pub n_pos: usize,
@@ -37,9 +37,22 @@ pub struct WeightedAuc {
     pub weight_pos: f64,
     /// Total weight of the negatives; infinite if it is beyond the range of a double.
     pub weight_neg: f64,
+    /// (Σs)²/Σs² of the weights s of a class, the lesser of both: as many pairs without an example in
+    /// common as examples of equal weight would have that say as much (Kish).
+    #[serde(skip)]
+    pub effective_pairs: f64,
 }
 
 impl WeightedAuc {
+    /// What its intervals are made of.
+    pub fn share(&self) -> Share {
+        Share {
+            value: self.auc,
+            variance: self.variance,
+            outcomes: self.effective_pairs,
+        }
+    }
+
     /// Whether the estimated variance is 0; see [`Auc::degenerate`](super::Auc::degenerate).
     pub fn degenerate(&self) -> bool {
         self.variance == 0.0
@@ -59,8 +72,15 @@ pub fn weighted_auc(scores: &[f64], positive: &[bool], weights: &[f64]) -> Resul
     let wins = Sum::of(groups().map(|g| g.group.pos * v(&g)));
     let auc = (wins / w_pos).clamp(0.0, 1.0);
 
-    let (mut pos_terms, mut neg_terms) = (Sum::default(), Sum::default());
+    let [
+        mut pos_terms,
+        mut neg_terms,
+        mut pos_squares,
+        mut neg_squares,
+    ] = [Sum::default(); 4];
     for g in groups() {
+        pos_squares.add(g.group.pos_squares);
+        neg_squares.add(g.group.neg_squares);
         pos_terms.add(g.group.pos_squares * (v(&g) - auc).powi(2));
         neg_terms.add(g.group.neg_squares * (u(&g) - auc).powi(2));
     }
@@ -69,15 +89,20 @@ pub fn weighted_auc(scores: &[f64], positive: &[bool], weights: &[f64]) -> Resul
         n => n as f64 / (n as f64 - 1.0) * terms.value() / (weight * weight),
     };
     let variance = part(pos_terms, w_pos, order.pos.n) + part(neg_terms, w_neg, order.neg.n);
-    Ok(WeightedAuc {
+    let effective_pairs =
+        (w_pos * w_pos / pos_squares.value()).min(w_neg * w_neg / neg_squares.value());
+    let mut found = WeightedAuc {
         auc,
         variance,
-        ci95: interval(auc, variance, 0.0),
+        ci95: [0.0, 1.0],
         n_pos: order.pos.n,
         n_neg: order.neg.n,
         weight_pos: order.pos.unscale(w_pos),
         weight_neg: order.neg.unscale(w_neg),
-    })
+        effective_pairs,
+    };
+    found.ci95 = found.share().logit();
+    Ok(found)
 }
 
 /// The examples of one score and where they lie.

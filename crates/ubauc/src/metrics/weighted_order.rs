@@ -60,7 +60,7 @@ impl Class {
     fn exponent(self) -> i32 {
         libm::frexp(self.largest).1
     }
-    fn scale(self, weight: f64) -> f64 {
+    pub(super) fn scale(self, weight: f64) -> f64 {
         libm::scalbn(weight, -self.exponent())
     }
     /// A sum of scaled weights as a sum of weights; infinite if it is beyond the range of a double.
@@ -69,8 +69,8 @@ impl Class {
     }
 }
 
-/// `[negatives, positives]`.
-fn check(scores: &[f64], positive: &[bool], weights: &[f64]) -> Result<[Class; 2]> {
+/// Checks everything; `[negatives, positives]`.
+pub(super) fn check(scores: &[f64], positive: &[bool], weights: &[f64]) -> Result<[Class; 2]> {
     for (what, got) in [("labels", positive.len()), ("weights", weights.len())] {
         if got != scores.len() {
             return Err(Error::Length {

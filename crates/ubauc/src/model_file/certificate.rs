@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::Stop;
+
 /// How near the optimum a model is, and on how many examples it was found. An algorithm leaves out what it does not know.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -17,7 +19,7 @@ pub struct Certificate {
     pub gap: Option<f64>,
     /// Why the solver stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<String>,
+    pub stop: Option<Stop>,
     /// The interval of thresholds λ that minimise the bound, in units of the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda: Option<[f64; 2]>,

@@ -22,6 +22,7 @@ use std::borrow::Cow;
 
 pub(crate) use local::Local;
 pub use message::{Block, Command, Over, Query, Round, answers_from_bytes, answers_to_bytes};
+pub(crate) use newton::Entries;
 pub(crate) use select::End;
 pub use shard::Shard;
 pub(crate) use soft::{SoftDiagonal, SoftEvaluation, SoftLine, SoftMatrix, SoftPoint};

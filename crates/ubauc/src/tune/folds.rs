@@ -115,8 +115,9 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Rows of this process. A fold is left out by weights of 0. Of a table the features of all examples are kept for every
-/// fold, since fits of several folds run side by side.
+/// Rows of this process. A fold is left out by weights of 0, made for each path and not kept: the search takes no more
+/// numbers a row for more folds. Of a table the features of all examples are kept for every fold, since fits of several
+/// folds run side by side.
 pub(super) struct LocalFolds<'a> {
     source: Source<'a>,
     inputs: TuneInputs<'a>,
@@ -126,13 +127,13 @@ pub(super) struct LocalFolds<'a> {
     unavoidable: usize,
 }
 
-/// The examples of one training part: their features, weights, scale, and who judges.
+/// One training part: the features of all examples, and the scale of those that are in it.
 pub(super) struct Training<'a> {
+    /// The fold that is not in it; none for all but what is held out.
+    without: Option<u32>,
     data: Cow<'a, Dataset>,
     map: Option<LearnedMap>,
-    weights: Vec<f64>,
     divisors: Option<Vec<f64>>,
-    judges: Vec<usize>,
 }
 
 impl<'a> LocalFolds<'a> {
@@ -174,12 +175,12 @@ impl<'a> LocalFolds<'a> {
 
     /// The training part without a fold, judged by it; or all but what is held out, judged by that.
     pub(super) fn training(&self, without: Option<u32>) -> Result<Training<'a>> {
-        let n = self.source.positive().len();
-        let weights = self.parts.weights(n, without, self.inputs.weights);
+        let weights = self.weights(without);
         let (data, map) = self.source.mapped(without, &weights)?;
         let origin = Origin::of_intercept(self.params.intercept);
         let scale = self.params.scale;
         Ok(Training {
+            without,
             // A map has scaled its numbers where features share weights.
             divisors: match map.as_ref().is_some_and(|map| map.nesting.is_some()) {
                 true => None,
@@ -187,20 +188,24 @@ impl<'a> LocalFolds<'a> {
             },
             data,
             map,
-            weights,
-            judges: match without {
-                Some(fold) => self.parts.in_fold(fold),
-                None => self.parts.held_out.clone(),
-            },
         })
+    }
+
+    /// Of all examples; 0 outside of the training part without a fold.
+    fn weights(&self, without: Option<u32>) -> Vec<f64> {
+        let n = self.source.positive().len();
+        self.parts.weights(n, without, self.inputs.weights)
     }
 
     /// w·x of the examples that judge, by a point fitted to a training part.
     pub(super) fn scores(&self, training: &Training<'a>, point: &GridPoint) -> Result<Vec<f64>> {
         let params = self.params.closely(&point.setting, point.gamma);
         let fitted = self.path_of(training, params.weighting())?.fit(&params)?;
-        let of = training.judges.iter();
-        Ok(of.map(|&i| fitted.scores[i]).collect())
+        let scores = |of: &[usize]| of.iter().map(|&i| fitted.scores[i]).collect();
+        Ok(match training.without {
+            Some(fold) => scores(&self.parts.in_fold(fold)),
+            None => scores(&self.parts.held_out),
+        })
     }
 
     /// The classes and groups of the examples held out.
@@ -217,13 +222,13 @@ impl<'a> LocalFolds<'a> {
         training: &'t Training<'a>,
         weighting: Weighting,
     ) -> Result<Path<'t>> {
+        let weights = self.weights(training.without);
         let given = BatchInputs {
-            weights: Some(&training.weights),
             divisors: training.divisors.as_deref(),
             nesting: training.nesting(),
             ..BatchInputs::default()
         };
-        Path::new(&training.data, &given, weighting)
+        Path::weighted(&training.data, Some(&weights), &given, weighting)
     }
 }
 
@@ -246,7 +251,7 @@ impl Folds for LocalFolds<'_> {
     }
 
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen> {
-        let of = &self.trainings[fold as usize].judges;
+        let of = self.parts.in_fold(fold);
         let scores: Vec<f64> = of.iter().map(|&i| fit.scores[i]).collect();
         let positive: Vec<bool> = of.iter().map(|&i| self.source.positive()[i]).collect();
         let weights = self.inputs.weights;

@@ -53,6 +53,7 @@ impl LossGrid {
                 false => default.gammas,
             },
             extend: !given,
+            extend_betas: self.betas.is_empty(),
             intercept: self.intercept,
             ..default
         }

@@ -84,6 +84,8 @@ pub struct TuneParams {
     pub gammas: Vec<f64>,
     /// Try γ beyond these where the choice is at an end of them, and in a race those half way to its neighbours.
     pub extend: bool,
+    /// The same of β: those of the settings that are alike in all else.
+    pub extend_betas: bool,
     /// Leave out on later folds what is clearly behind on the first ones.
     pub race: bool,
     /// What is maximised.
@@ -116,6 +118,7 @@ impl Default for TuneParams {
             settings: Setting::defaults(),
             gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
             extend: true,
+            extend_betas: true,
             race: true,
             criterion: Criterion::Auc,
             folds: 5,
@@ -140,6 +143,7 @@ impl TuneParams {
             settings: Setting::hinges(&betas, &kinds, ClassWeight::None),
             gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
             extend: false,
+            extend_betas: false,
             race: false,
             repeats: Some(1),
             ..TuneParams::default()

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::collapse::Ties;
 use super::judge::{Judged, Lane};
-use super::{Folds, Search};
+use super::{Folds, Search, Setting};
 use crate::Result;
 
 /// What is left of a standard error in a difference of two models of the same data, generously.
@@ -29,6 +29,10 @@ const LEAST_GAIN: f64 = 3e-5;
 const EXTENSIONS: usize = 6;
 /// γ beyond these means nothing.
 const GAMMA_RANGE: std::ops::Range<f64> = 1e-10..1e4;
+/// β beyond these is a corner: the loss alone, or ridge regression.
+const BETA_RANGE: std::ops::Range<f64> = 1e-4..1e3;
+/// From the largest β to the next where the one before is 0.
+const BETA_STEP: f64 = 4.0;
 
 /// A point, as far as it was tried.
 #[derive(Debug, Clone)]
@@ -67,7 +71,7 @@ impl Entry {
 
 impl<F: Folds> Search<'_, F> {
     /// Everything that was tried.
-    pub(super) fn race(&self) -> Result<Vec<Entry>> {
+    pub(super) fn race(&mut self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         let gammas = falling(&self.params.gammas);
         let all: Vec<Vec<f64>> = self.settings.iter().map(|_| gammas.clone()).collect();
@@ -81,6 +85,9 @@ impl<F: Folds> Search<'_, F> {
                     self.round(&mut entries, &left, next)?;
                 }
             }
+        }
+        if self.params.extend_betas {
+            self.extend_betas(&mut entries)?;
         }
         if self.params.extend {
             self.extend(&mut entries)?;
@@ -210,8 +217,7 @@ impl<F: Folds> Search<'_, F> {
             return Ok(());
         };
         let Entry { setting, gamma, .. } = entries[chosen];
-        let of_setting = entries.iter().filter(|e| e.setting == setting);
-        let path = falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>());
+        let path = self.gammas_of(entries, setting);
         let near = path.windows(2).filter(|pair| pair.contains(&gamma));
         let mut gammas = vec![Vec::new(); self.settings.len()];
         gammas[setting] = near
@@ -220,24 +226,87 @@ impl<F: Folds> Search<'_, F> {
         self.round(entries, &gammas, 0..self.sizes.folds)
     }
 
+    /// More β, as long as the choice has the largest or the least of those tried with its softness and weights; at its γ
+    /// and the neighbours of that.
+    fn extend_betas(&mut self, entries: &mut Vec<Entry>) -> Result<()> {
+        let mut before = f64::NEG_INFINITY;
+        for _ in 0..EXTENSIONS {
+            let Some((setting, gamma, best)) = self.at_hand(entries, before) else {
+                break;
+            };
+            before = best;
+            let Some(beta) = self.next_beta(setting) else {
+                break;
+            };
+            let path = self.gammas_of(entries, setting);
+            let at = path.iter().position(|g| *g == gamma).unwrap_or(0);
+            let near = path[at.saturating_sub(1)..(at + 2).min(path.len())].to_vec();
+            self.settings.push(Setting {
+                beta,
+                ..self.settings[setting]
+            });
+            let new = self.settings.len() - 1;
+            let only = |gammas: Vec<f64>| {
+                let mut all = vec![Vec::new(); new + 1];
+                all[new] = gammas;
+                all
+            };
+            let mut done = 0;
+            let mut left = near;
+            if self.params.race {
+                self.round(entries, &only(left), 0..1)?;
+                left = self.left(entries, 1).pop().unwrap_or_default();
+                done = 1;
+            }
+            self.round(entries, &only(left), done..self.sizes.folds)?;
+        }
+        Ok(())
+    }
+
+    /// β beyond that of a setting, if it is at an end of those with the same softness and weights.
+    fn next_beta(&self, setting: usize) -> Option<f64> {
+        let of = self.settings[setting];
+        let alike = self.settings.iter().enumerate().filter(|(at, other)| {
+            let beta = of.beta;
+            Some(*at) != self.baseline && Setting { beta, ..**other } == of
+        });
+        let betas = falling(&alike.map(|(_, other)| other.beta).collect::<Vec<f64>>());
+        let next = match betas.as_slice() {
+            [first, second, ..] if *first == of.beta && *second > 0.0 => first * (first / second),
+            [first, _, ..] if *first == of.beta => first * BETA_STEP,
+            [.., second, last] if *last == of.beta => last * (last / second),
+            _ => return None,
+        };
+        let next = two_digits(next);
+        BETA_RANGE.contains(&next).then_some(next)
+    }
+
+    /// Setting, γ and mean of the choice, unless it is no better than before or time is up.
+    fn at_hand(&self, entries: &[Entry], before: f64) -> Option<(usize, f64, f64)> {
+        if self.is_over() {
+            return None;
+        }
+        let chosen = self.choose(entries).ok()?;
+        let best = self.point(&entries[chosen]).judged.auc;
+        let Entry { setting, gamma, .. } = entries[chosen];
+        (best >= before + LEAST_GAIN).then_some((setting, gamma, best))
+    }
+
+    /// The γ that were tried with a setting, falling.
+    fn gammas_of(&self, entries: &[Entry], setting: usize) -> Vec<f64> {
+        let of_setting = entries.iter().filter(|e| e.setting == setting);
+        falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>())
+    }
+
     /// Longer paths of γ, as long as the choice is at an end of its path.
     fn extend(&self, entries: &mut Vec<Entry>) -> Result<()> {
         let mut before = f64::NEG_INFINITY;
         for _ in 0..EXTENSIONS {
-            if self.is_over() {
-                break;
-            }
-            let Ok(chosen) = self.choose(entries) else {
+            let Some((setting, gamma, best)) = self.at_hand(entries, before) else {
                 break;
             };
-            let Entry { setting, gamma, .. } = entries[chosen];
-            let best = self.point(&entries[chosen]).judged.auc;
-            if best < before + LEAST_GAIN {
-                break;
-            }
             before = best;
-            let of_setting = entries.iter().filter(|e| e.setting == setting);
-            let path = falling(&of_setting.map(|e| e.gamma).collect::<Vec<f64>>());
+            let path = self.gammas_of(entries, setting);
             let next = match path.as_slice() {
                 [first, second, ..] if *first == gamma => first * (first / second),
                 [.., second, last] if *last == gamma => last * (last / second),

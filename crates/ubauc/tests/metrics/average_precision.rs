@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use ubauc::Error;
-use ubauc::metrics::{average_precision, weighted_average_precision};
+use ubauc::metrics::{average_precision, average_precision_interval, weighted_average_precision};
 
 use super::pairs::examples;
 
@@ -115,4 +115,67 @@ fn what_has_no_average_precision_is_refused() {
     assert!(matches!(negative, Err(Error::NotFinite { row: 1, .. })));
     let empty = weighted_average_precision(&scores, &positive, &[0.0, 1.0]);
     assert!(matches!(empty, Err(Error::Classes { .. })));
+}
+
+/// The influence of each example by a difference quotient of the weighted average precision, the total weight of each
+/// class held: an implementation of its own.
+fn variance_by_differences(scores: &[f64], positive: &[bool]) -> f64 {
+    let step = 1e-5;
+    let n_of = |class: bool| positive.iter().filter(|&&p| p == class).count() as f64;
+    let at = |i: usize, more: f64| {
+        let n = n_of(positive[i]);
+        let weights: Vec<f64> = (0..scores.len())
+            .map(|k| {
+                let own = if k == i { 1.0 + more } else { 1.0 };
+                if positive[k] == positive[i] {
+                    own * n / (n + more)
+                } else {
+                    own
+                }
+            })
+            .collect();
+        weighted_average_precision(scores, positive, &weights).unwrap()
+    };
+    (0..scores.len())
+        .map(|i| {
+            let n = n_of(positive[i]);
+            let influence = (at(i, step) - at(i, -step)) / (2.0 * step);
+            influence * influence * n / (n - 1.0)
+        })
+        .sum()
+}
+
+proptest! {
+    #[test]
+    fn the_variance_is_that_of_the_influences((scores, positive) in examples(2, 60)) {
+        let got = average_precision_interval(&scores, &positive).unwrap();
+        let value = average_precision(&scores, &positive).unwrap();
+        prop_assert!((got.value - value).abs() < 1e-14);
+        // The quotient is right to step² and 1e-16/step.
+        let expected = variance_by_differences(&scores, &positive);
+        prop_assert!((got.variance - expected).abs() < 1e-8, "{} {expected}", got.variance);
+        prop_assert!(got.ci95[0] <= got.value && got.value <= got.ci95[1]);
+        prop_assert!(got.ci95[0] < got.ci95[1]);
+    }
+}
+
+#[test]
+fn no_variation_is_exactly_none_and_no_certainty() {
+    let positive = [true, true, true, false, false, false, false];
+    let apart =
+        average_precision_interval(&[7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0], &positive).unwrap();
+    assert_eq!(
+        (apart.value, apart.variance, apart.ci95[1]),
+        (1.0, 0.0, 1.0)
+    );
+    // c = ln(40)/3 times as many negatives above all positives as there are positives.
+    let c = 40.0_f64.ln() / 3.0;
+    assert!((apart.ci95[0] - (1.0 - c * (1.0 + 1.0 / c).ln())).abs() < 1e-12);
+    let tied = average_precision_interval(&[1.0; 7], &positive).unwrap();
+    assert_eq!((tied.value, tied.variance), (3.0 / 7.0, 0.0));
+    assert!(tied.ci95[0] < 0.2 && tied.ci95[1] > 0.7);
+    // One positive: the largest variance there is, and no less for the negatives.
+    let one = average_precision_interval(&[2.0, 3.0, 1.0], &[true, false, false]).unwrap();
+    assert_eq!(one.value, 0.5);
+    assert!(one.variance >= 0.25);
 }

@@ -6,7 +6,9 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use ubauc::metrics::{auc, clustered_auc, clustered_compare, compare};
+use ubauc::metrics::{
+    auc, average_precision_interval, clustered_auc, clustered_compare, compare, recall_at_fpr,
+};
 
 const ROUNDS: usize = 400;
 const GROUPS: u32 = 100;
@@ -90,4 +92,36 @@ fn intervals_by_groups_contain_the_truth_and_those_that_ignore_groups_too_seldom
             assert!(mixed || share < 0.8, "{share}");
         }
     }
+}
+
+/// Exponential scores of scales 9 and 1: AUC 9/10, recall f^{1/9} at the rate f. The average precision for a share
+/// of ⅕ positives is ∫ T/(T + 4·T⁹) dT. With fewer positives or a higher AUC the logit interval covers less.
+#[test]
+fn intervals_near_one_contain_the_truth_and_symmetric_ones_too_seldom() {
+    let (n_pos, n_neg, scale, rate) = (100_usize, 400_usize, 9.0_f64, 0.1_f64);
+    let precision = (0..10_000)
+        .map(|i| (f64::from(i) + 0.5) / 10_000.0)
+        .map(|t| 1.0 / (1.0 + 4.0 * t.powf(scale - 1.0)))
+        .sum::<f64>()
+        / 10_000.0;
+    let positive: Vec<bool> = (0..n_pos + n_neg).map(|i| i < n_pos).collect();
+    let mut random = Pcg64::seed_from_u64(23);
+    let mut hits = [0; 4];
+    for _ in 0..ROUNDS {
+        let scores: Vec<f64> = (positive.iter())
+            .map(|&p| -(1.0 - random.random::<f64>()).ln() * if p { scale } else { 1.0 })
+            .collect();
+        let found = auc(&scores, &positive).unwrap();
+        hits[0] += contains(found.ci95, 0.9);
+        hits[1] += contains(found.share().delong(), 0.9);
+        let found = average_precision_interval(&scores, &positive).unwrap();
+        hits[2] += contains(found.ci95, precision);
+        let found = recall_at_fpr(&scores, &positive, rate).unwrap();
+        hits[3] += contains(found.ci95, rate.powf(1.0 / scale));
+    }
+    let [logit, delong, precision, recall] = hits.map(|n| n as f64 / ROUNDS as f64);
+    assert!((0.91..=0.985).contains(&logit), "{logit}");
+    assert!(delong < logit, "{delong} {logit}");
+    assert!((0.91..=0.985).contains(&precision), "{precision}");
+    assert!(recall >= 0.92, "{recall}");
 }

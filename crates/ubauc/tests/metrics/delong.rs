@@ -104,6 +104,8 @@ fn a_scorer_does_not_differ_from_itself() {
         (got.difference, got.variance, got.z, got.p),
         (0.0, 0.0, 0.0, Some(1.0))
     );
+    let q = 0.025_f64.sqrt();
+    assert_eq!(got.ci95, [q - 1.0, 1.0 - q]);
 }
 
 #[test]
@@ -112,7 +114,10 @@ fn a_difference_without_variance_has_no_p() {
     let reversed = scores.map(|s| -s);
     let got = compare(&scores, &reversed, &positive).unwrap();
     assert_eq!((got.difference, got.variance), (1.0, 0.0));
-    assert_eq!((got.z, got.p, got.ci95), (f64::INFINITY, None, [1.0, 1.0]));
+    assert_eq!((got.z, got.p), (f64::INFINITY, None));
+    // Two pairs without a common example: of all pairs at least √0.025 are like them.
+    let q = 0.025_f64.sqrt();
+    assert_eq!(got.ci95, [q - (1.0 - q), 1.0]);
     assert_eq!(
         compare(&reversed, &scores, &positive).unwrap().z,
         f64::NEG_INFINITY

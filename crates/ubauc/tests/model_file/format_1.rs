@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ubauc::algorithm::Stop;
 use ubauc::data::dataset::Examples;
 use ubauc::features::FeatureMap;
 use ubauc::model_file::SavedModel;
@@ -91,7 +92,7 @@ fn certificates_keep_their_numbers() {
     let batch = load("plain.json").certificate;
     let [low, high] = batch.lambda.unwrap();
     assert!(low < high && batch.gap.unwrap() <= 1e-6 && batch.dual.is_some());
-    assert_eq!(batch.stop.as_deref(), Some("converged"));
+    assert_eq!(batch.stop, Some(Stop::Converged));
     assert_eq!((batch.n, batch.n_pos, batch.n_neg), (40, 14, 26));
     let stream = load("learned.json");
     let threshold = stream.model.threshold;

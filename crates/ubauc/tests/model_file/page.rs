@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use ubauc::algorithm::Stop;
 use ubauc::calibrate::Calibration;
 use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
@@ -41,7 +42,7 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
         objective: some,
         dual: some,
         gap: some,
-        stop: Some("converged".to_string()),
+        stop: Some(Stop::Converged),
         lambda: Some([0.0, 1.0]),
         tied: Some(0),
         steps: Some(1),

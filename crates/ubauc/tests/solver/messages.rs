@@ -38,6 +38,14 @@ fn after(command: &Command, x: &[f64]) -> Option<Command> {
     })
 }
 
+fn heavy_rows(per: Vec<f64>, above: f64) -> Query {
+    Query::HeavyRows {
+        per,
+        above,
+        most: 3,
+    }
+}
+
 /// The query after this one.
 fn next(query: &Query, x: &[f64]) -> Option<Query> {
     use Query as Q;
@@ -83,7 +91,8 @@ fn next(query: &Query, x: &[f64]) -> Option<Query> {
         Q::Above(_) => Q::Between { low: a, high: b },
         Q::Between { .. } => Q::Below(a),
         Q::Below(_) => Q::ActiveRows,
-        Q::ActiveRows => Q::Scores,
+        Q::ActiveRows => heavy_rows(x, a),
+        Q::HeavyRows { .. } => Q::Scores,
         Q::Scores => Q::Weights,
         Q::Weights => Q::Ranges,
         Q::Ranges => Q::Scale(Pass::Means {
@@ -182,9 +191,9 @@ fn vectors_of_another_length_are_refused_and_change_nothing() {
                 queries: vec![query],
             });
             let ok = |round: Round| shard.clone().run(&rows, &round).is_ok();
-            // Three commands and four queries have vectors of d numbers.
+            // Three commands and five queries have vectors of d numbers.
             assert_eq!(commands.map(ok).filter(|ok| !ok).count(), 3);
-            assert_eq!(queries.map(ok).filter(|ok| !ok).count(), 4);
+            assert_eq!(queries.map(ok).filter(|ok| !ok).count(), 5);
         }
         let scores = Round {
             commands: Vec::new(),

@@ -92,6 +92,7 @@ fn soft() -> TuneParams {
         folds: 3,
         race: false,
         extend: false,
+        extend_betas: false,
         repeats: Some(1),
         ..TuneParams::default()
     }
@@ -402,6 +403,7 @@ fn what_is_behind_is_not_tried_on_all_folds() {
     let params = TuneParams {
         gammas: vec![1e2, 1e-2, 1e-4],
         extend: false,
+        extend_betas: false,
         ..TuneParams::default()
     };
     let raced = tuned(&data, &params);
@@ -439,11 +441,47 @@ fn a_path_is_made_longer_where_the_best_is_at_its_end() {
         &data,
         &TuneParams {
             extend: false,
+            extend_betas: false,
             ..params
         },
     );
     assert!(fixed.points.iter().all(|p| p.gamma <= 1e-2));
     assert!(found.best().judged.auc >= fixed.best().judged.auc);
+}
+
+#[test]
+fn more_betas_are_tried_where_the_best_is_at_an_end() {
+    let data = generated(1500, 30, 0.75);
+    for betas in [[0.5, 0.2], [20.0, 4.0]] {
+        for race in [false, true] {
+            let fixed = TuneParams {
+                settings: Setting::hinges(&betas, &KINDS[..1], ClassWeight::None),
+                gammas: vec![1e-2, 1e-3, 1e-4],
+                race,
+                ..TuneParams::of_hinge()
+            };
+            let extended = TuneParams {
+                extend_betas: true,
+                ..fixed.clone()
+            };
+            let (fixed, found) = (tuned(&data, &fixed), tuned(&data, &extended));
+            let ends = |tuned: &Tuned| {
+                let hinge = tuned.points.iter().filter(|p| p.setting.softness == 0.0);
+                let betas: Vec<f64> = hinge.map(|p| p.setting.beta).collect();
+                [f64::min, f64::max].map(|end| betas.iter().copied().reduce(end).unwrap())
+            };
+            assert_eq!(ends(&fixed), [betas[1], betas[0]]);
+            let chosen = fixed.best().setting.beta;
+            let ([least, _], [_, most]) = (ends(&found), ends(&found));
+            match chosen == betas[0] {
+                true => assert!(most > betas[0], "{betas:?}: {most}"),
+                false => assert!(least < betas[1], "{betas:?}: {least}"),
+            }
+            // Points are compared at a gap of 1e-3, and only the choice is then solved closely.
+            assert!(found.best().judged.auc >= fixed.best().judged.auc - 1e-3);
+            assert!(!found.best().stopped && !found.best().collapsed);
+        }
+    }
 }
 
 #[test]

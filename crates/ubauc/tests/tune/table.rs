@@ -204,6 +204,7 @@ fn adult_is_learned_from_its_raw_columns() {
         settings: vec![Setting::LOGISTIC],
         gammas: vec![1e-2, 1e-3, 1e-4],
         extend: false,
+        extend_betas: false,
         folds: 3,
         ..TuneParams::default()
     };

@@ -10,7 +10,7 @@
 //! | file | what |
 //! |---|---|
 //! | `path.rs` | many parameters on the same rows, each fit from the one before |
-//! | `exact.rs` | κ = 0: augmented Lagrangian, semismooth Newton steps (`newton.rs`, `prox.rs`) |
+//! | `exact.rs` | κ = 0: augmented Lagrangian, semismooth Newton steps (`newton.rs`, `preconditioner.rs`, `prox.rs`) |
 //! | `soft.rs` | κ > 0: Newton steps, λ eliminated |
 //! | `rounding.rs` | what rounding may hide of a gap |
 //! | `bcd.rs` | the paper's block descent |
@@ -20,6 +20,7 @@ pub mod bcd;
 mod exact;
 mod newton;
 pub mod path;
+mod preconditioner;
 mod prox;
 mod rounding;
 mod soft;

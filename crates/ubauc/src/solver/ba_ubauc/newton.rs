@@ -7,12 +7,13 @@
 //! - *Woodbury*, when m is well below d: with Y = L⁻¹X_Aᵀ (H₀ = LLᵀ) and K = YᵀY,
 //!   `p = −L⁻ᵀ( r − Y C (I/σ + CKC)⁻¹ C Yᵀ r )`, r = L⁻¹∇φ; m d² + m² d + m³/3;
 //!
-//! and for large d, where H₀ is not formed at all, conjugate gradients with the diagonal as preconditioner: a product with
-//! X and one with Xᵀ a round. Where rows are remote and the matrix of the active ones is too much to move, conjugate
+//! and for large d, where H₀ is not formed at all, conjugate gradients: a product with X and one with Xᵀ a round
+//! (`preconditioner.rs`). Where rows are remote and the matrix of the active ones is too much to move, conjugate
 //! gradients with H₀ as preconditioner: d numbers a round.
 
 use super::BaUbaucParams;
 use super::exact::Status;
+use super::preconditioner::{MOST_MOVED, Rough};
 use super::rounding::Rounding;
 use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
@@ -22,11 +23,6 @@ use crate::{Error, Result};
 
 /// Conjugate gradients for a Newton step stop at this part of [`Enough::Gain`].
 const FORCING: f64 = 0.05;
-/// More active rows than this are left to the diagonal: the square system over them would cost more than it saves.
-const MAX_ACTIVE_ROWS: usize = 1500;
-
-/// Numbers for each feature that may be moved from a remote shard for one Newton step; more stay where they are.
-const MOST_MOVED: f64 = 32.0;
 /// With more features no matrix of them is brought here from remote shards.
 const MAX_REMOTE_FACTOR: f64 = 3000.0;
 
@@ -66,8 +62,7 @@ pub(super) enum System {
 }
 
 pub(super) struct Matrixless {
-    /// The diagonal of H₀, means left on.
-    diagonal: Vec<f64>,
+    rough: Rough,
     rounding: Rounding,
 }
 
@@ -100,10 +95,8 @@ impl System {
                 let mut diagonal = shards.square_diagonal(params.beta)?;
                 let rounding = Rounding::new(diagonal.iter().copied(), shards.rows).of_ridge(ridge);
                 diagonal.iter_mut().for_each(|x| *x += ridge);
-                Ok(System::ConjugateGradients(Matrixless {
-                    diagonal,
-                    rounding,
-                }))
+                let rough = Rough::new(shards, diagonal, (params.beta, ridge))?;
+                Ok(System::ConjugateGradients(Matrixless { rough, rounding }))
             }
         }
     }
@@ -135,10 +128,10 @@ impl System {
                 f.factor.solve(&mut w);
                 Ok(w)
             }
-            System::ConjugateGradients(Matrixless { diagonal, .. }) => {
+            System::ConjugateGradients(Matrixless { rough, .. }) => {
                 let mut c = shards.target(params.intercept)?;
                 c.iter_mut().for_each(|x| *x *= params.beta);
-                all_rows(shards, diagonal, &c, 0.0, Enough::Gain(FORCING), params)
+                rough.solve(shards, &c, 0.0, Enough::Gain(FORCING), params)
             }
         }
     }
@@ -202,12 +195,12 @@ impl System {
         allowed: f64,
         params: &BaUbaucParams,
     ) -> Result<f64> {
-        let System::ConjugateGradients(Matrixless { diagonal, rounding }) = self else {
+        let System::ConjugateGradients(Matrixless { rough, rounding }) = self else {
             return Ok(f64::INFINITY);
         };
         let ridge = shards.total.sum() * params.gamma;
         let enough = Enough::Residual(2.0 * ridge * allowed);
-        let x = all_rows(shards, diagonal, gradient, 0.0, enough, params)?;
+        let x = rough.solve(shards, gradient, 0.0, enough, params)?;
         // The residual, recomputed: the one kept up round by round has drifted.
         let matrix = shards.newton_matrix(params.beta, 0.0, params.intercept)?;
         let mut residual = shards.newton_product(&matrix, &x)?;
@@ -266,10 +259,10 @@ impl System {
                     f.direct(shards, &point.gradient, to_dual, sigma)
                 }
             }
-            System::ConjugateGradients(Matrixless { diagonal, .. }) => {
+            System::ConjugateGradients(Matrixless { rough, .. }) => {
                 let right: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
                 let enough = Enough::Gain(FORCING);
-                all_rows(shards, diagonal, &right, sigma, enough, params)
+                rough.solve(shards, &right, sigma, enough, params)
             }
         }
     }
@@ -395,118 +388,4 @@ impl Factored {
         self.factor.backward(&mut r);
         Ok(r.iter().map(|x| -x).collect())
     }
-}
-
-/// Solves (NγI + βXᵀVX + σX̃_AᵀX̃_A) x = right by products with all rows; σ = 0 is H₀ itself.
-fn all_rows(
-    shards: &mut Shards<'_>,
-    diagonal: &[f64],
-    right: &[f64],
-    sigma: f64,
-    enough: Enough,
-    params: &BaUbaucParams,
-) -> Result<Vec<f64>> {
-    let ridge = shards.total.sum() * params.gamma;
-    let preconditioner = Preconditioner::new(shards, diagonal, sigma)?;
-    let matrix = shards.newton_matrix(params.beta, sigma, params.intercept)?;
-    let product = |p: &[f64]| {
-        let mut product = shards.newton_product(&matrix, p)?;
-        add_to(ridge, p, &mut product);
-        Ok(product)
-    };
-    let precondition = |r: &[f64]| preconditioner.apply(r);
-    Ok(conjugate_gradients(right, enough, MAX_ROUNDS, precondition, product)?.x)
-}
-
-/// (D + σX̃_AᵀX̃_A)⁻¹ with D the diagonal of H₀: the stiff part exactly, by Woodbury over the active rows,
-/// and the rest by its diagonal.
-struct Preconditioner {
-    /// 1/D.
-    inverse: Vec<f64>,
-    /// Rows of X_A.
-    rows: Vec<Vec<(u32, f64)>>,
-    /// I/σ + C X_A D⁻¹ X_Aᵀ C.
-    factor: Option<Cholesky>,
-}
-
-impl Preconditioner {
-    fn new(shards: &mut Shards<'_>, diagonal: &[f64], sigma: f64) -> Result<Preconditioner> {
-        let few = sigma > 0.0 && shards.active() <= most_rows(shards);
-        let mut inverse = diagonal.to_vec();
-        if sigma > 0.0 && !few {
-            add_to(sigma, &shards.active_diagonal()?, &mut inverse);
-        }
-        inverse
-            .iter_mut()
-            .for_each(|x| *x = 1.0 / x.max(f64::MIN_POSITIVE));
-        let rows = if few {
-            shards.active_rows()?
-        } else {
-            Vec::new()
-        };
-        let m = rows.len();
-        let mut k = vec![0.0; m * m];
-        let mut scattered = vec![0.0; inverse.len()];
-        for (i, row) in rows.iter().enumerate() {
-            row.iter()
-                .for_each(|&(j, x)| scattered[j as usize] = x * inverse[j as usize]);
-            for (j, other) in rows[..=i].iter().enumerate() {
-                k[i * m + j] = other.iter().map(|&(j, x)| x * scattered[j as usize]).sum();
-                k[j * m + i] = k[i * m + j];
-            }
-            row.iter().for_each(|&(j, _)| scattered[j as usize] = 0.0);
-        }
-        let mean: Vec<f64> = k
-            .chunks_exact(m.max(1))
-            .map(|row| row.iter().sum::<f64>() / m as f64)
-            .collect();
-        let grand = mean.iter().sum::<f64>() / m as f64;
-        for i in 0..m {
-            for j in 0..m {
-                k[i * m + j] += grand - mean[i] - mean[j];
-            }
-            k[i * m + i] += 1.0 / sigma;
-        }
-        Ok(Preconditioner {
-            inverse,
-            rows,
-            factor: Cholesky::new(k, m),
-        })
-    }
-
-    fn apply(&self, r: &[f64]) -> Vec<f64> {
-        let mut s: Vec<f64> = r.iter().zip(&self.inverse).map(|(r, i)| r * i).collect();
-        let Some(factor) = self.factor.as_ref().filter(|_| !self.rows.is_empty()) else {
-            return s;
-        };
-        let mut a: Vec<f64> = self
-            .rows
-            .iter()
-            .map(|row| row.iter().map(|&(j, x)| x * s[j as usize]).sum())
-            .collect();
-        centre(&mut a);
-        factor.solve(&mut a);
-        centre(&mut a);
-        for (row, a) in self.rows.iter().zip(a) {
-            for &(j, x) in row {
-                s[j as usize] -= a * x * self.inverse[j as usize];
-            }
-        }
-        s
-    }
-}
-
-/// Active rows that are worth a square system; of remote ones no more than may be moved.
-fn most_rows(shards: &Shards<'_>) -> usize {
-    if !shards.is_remote() {
-        return MAX_ACTIVE_ROWS;
-    }
-    let of_row = shards.stored() as f64 / shards.rows.max(1) as f64;
-    let moved = MOST_MOVED * shards.cols() as f64 / of_row.max(1.0);
-    MAX_ACTIVE_ROWS.min(moved as usize)
-}
-
-fn centre(a: &mut [f64]) {
-    let mean = a.iter().sum::<f64>() / a.len() as f64;
-    a.iter_mut().for_each(|a| *a -= mean);
 }

@@ -37,8 +37,18 @@ impl<'a> Path<'a> {
         given: &BatchInputs<'a>,
         weighting: Weighting,
     ) -> Result<Path<'a>> {
-        check_inputs(data, given)?;
-        let source = Box::new(Local::new(data, given.weights));
+        Path::weighted(data, given.weights, given, weighting)
+    }
+
+    /// The same with sample weights in place of those given, which need not outlive this call.
+    pub(crate) fn weighted(
+        data: &'a Dataset,
+        weights: Option<&[f64]>,
+        given: &BatchInputs<'a>,
+        weighting: Weighting,
+    ) -> Result<Path<'a>> {
+        check_inputs(data, &BatchInputs { weights, ..*given })?;
+        let source = Box::new(Local::new(data, weights));
         let mut shards = Shards::new(source, data.rows().cols())?;
         refuse_one_class(shards.total, data.class_names(), data.rows().len())?;
         if let Some(divisors) = given.divisors {

@@ -104,7 +104,8 @@ impl Block {
 }
 
 /// Asks a shard for numbers. Most answers are sums, to be added over the shards; those of [`Query::Ranges`],
-/// [`Query::Between`], [`Query::Below`], [`Query::ActiveRows`], [`Query::Scores`] and [`Query::Weights`] are not.
+/// [`Query::Between`], [`Query::Below`], [`Query::ActiveRows`], [`Query::HeavyRows`], [`Query::Scores`] and
+/// [`Query::Weights`] are not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Query {
     /// N⁺, N⁻, rows, rows of a weight above 0, entries stored, rows that are not dense, rows of weight 1.
@@ -191,6 +192,16 @@ pub enum Query {
     Below(f64),
     /// The active rows one after the other: −1 and all entries, or the number of entries, columns and values.
     ActiveRows,
+    /// After [`Command::PrepareProduct`] or [`Command::PrepareSoftProduct`], the rows with the largest v_i Σ_j a_j x_ij²
+    /// that are above a number: each with that, v_i, and its entries as those of [`Query::ActiveRows`].
+    HeavyRows {
+        /// a.
+        per: Vec<f64>,
+        /// What it must be above.
+        above: f64,
+        /// No more rows than this.
+        most: usize,
+    },
     /// All z_i.
     Scores,
     /// All s_i.
@@ -254,7 +265,9 @@ impl Query {
             Q::Above(lambdas) => 2 * lambdas.len(),
             Q::Ranges => 4 * d,
             Q::Scale(pass) => pass.width() * d,
-            Q::Between { .. } | Q::ActiveRows | Q::Scores | Q::Weights => return None,
+            Q::Between { .. } | Q::ActiveRows | Q::HeavyRows { .. } | Q::Scores | Q::Weights => {
+                return None;
+            }
         })
     }
 
@@ -262,7 +275,7 @@ impl Query {
     fn fits(&self, d: usize) -> bool {
         use Query as Q;
         match self {
-            Q::ActiveProduct(p) | Q::Product(p) => p.len() == d,
+            Q::ActiveProduct(p) | Q::Product(p) | Q::HeavyRows { per: p, .. } => p.len() == d,
             Q::BlockGram(Block { columns, stride }) => {
                 *stride >= 0.0
                     && columns.is_sorted_by(|a, b| a < b)

@@ -18,7 +18,11 @@ pub(crate) struct NewtonMatrix {
     active_sum: Vec<f64>,
 }
 
-/// One active row.
+const TORN: Error = Error::Numerical {
+    what: "the rows that a shard has sent end in the middle of a row",
+};
+
+/// One row.
 pub(crate) type Entries = Vec<(u32, f64)>;
 
 impl Shards<'_> {
@@ -34,14 +38,37 @@ impl Shards<'_> {
         for part in &parts {
             let mut rest = part.as_slice();
             while !rest.is_empty() {
-                let (row, tail) = self.read_row(rest).ok_or(Error::Numerical {
-                    what: "the active rows of a shard end in the middle of a row",
-                })?;
+                let (row, tail) = self.read_row(rest).ok_or(TORN)?;
                 rows.push(row);
                 rest = tail;
             }
         }
         Ok(rows)
+    }
+
+    /// Of the matrix last prepared at most so many rows, those with the largest v_i Σ_j a_j x_ij² above a number: v_i and
+    /// entries.
+    pub(crate) fn heavy_rows(
+        &mut self,
+        per: &[f64],
+        above: f64,
+        most: usize,
+    ) -> Result<Vec<(f64, Entries)>> {
+        let mut per = per.to_vec();
+        self.transform.to_diagonal(&mut per);
+        let parts = self.collect(Query::HeavyRows { per, above, most })?;
+        let mut rows = Vec::new();
+        for part in &parts {
+            let mut rest = part.as_slice();
+            while let [weight, v, tail @ ..] = rest {
+                let (row, tail) = self.read_row(tail).ok_or(TORN)?;
+                rows.push((*weight, (*v, row)));
+                rest = tail;
+            }
+        }
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        rows.truncate(most);
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
     /// The first row, and what follows it.
@@ -145,6 +172,11 @@ impl Shards<'_> {
         })
     }
 
+    /// βXᵀVX is the matrix of which heavy rows are asked for.
+    pub(crate) fn prepare_squares(&mut self, beta: f64) {
+        self.enqueue(Command::PrepareProduct { beta, sigma: 0.0 });
+    }
+
     /// The matrix last prepared, times p.
     pub(crate) fn newton_product(&mut self, matrix: &NewtonMatrix, p: &[f64]) -> Result<Vec<f64>> {
         let p = self.raw(p);
@@ -178,5 +210,59 @@ impl Shards<'_> {
         let mut diagonal = self.sum_one(Query::Diagonal(over))?;
         self.transform.to_diagonal(&mut diagonal);
         Ok(diagonal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::dataset::Dataset;
+    use crate::data::labels::Binary;
+    use crate::data::rows::{Csr, Rows};
+    use crate::solver::shards::{Local, Shards};
+
+    #[test]
+    fn heavy_rows_are_those_with_the_largest_weighted_squares() {
+        let (n, d) = (30, 6);
+        let value = |i: usize, j: usize| {
+            ((i * 7 + j * 5) % 13) as f64 * if i.is_multiple_of(9) { 4.0 } else { 1.0 }
+        };
+        let indptr = (0..=n).map(|i| i * d).collect();
+        let indices = (0..n * d).map(|k| (k % d) as u32).collect();
+        let values = (0..n * d).map(|k| value(k / d, k % d)).collect();
+        let rows = Rows::Csr(Csr::new(indptr, indices, values, d).unwrap());
+        let positive: Vec<bool> = (0..n).map(|i| i % 3 == 0).collect();
+        let n_pos = positive.iter().filter(|p| **p).count();
+        let labels = Binary {
+            positive,
+            n_pos,
+            n_neg: n - n_pos,
+            names: ["-1".into(), "1".into()],
+        };
+        let data = Dataset::new(rows, labels, Vec::new()).unwrap();
+        let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64).collect();
+        let divisors: Vec<f64> = (0..d).map(|j| 1.0 + j as f64).collect();
+        let per: Vec<f64> = (0..d).map(|j| 0.1 * (j + 1) as f64).collect();
+        let source = Box::new(Local::new(&data, Some(&weights)));
+        let mut shards = Shards::new(source, d).unwrap();
+        shards.divide_by((&divisors[..]).into());
+        shards.prepare_squares(0.5);
+        let found = shards.heavy_rows(&per, 10.0, 5).unwrap();
+        let mut expected: Vec<(f64, f64, usize)> = (0..n)
+            .map(|i| {
+                let square = |j: usize| per[j] * (value(i, j) / divisors[j]).powi(2);
+                let v = 0.5 * weights[i];
+                (v * (0..d).map(square).sum::<f64>(), v, i)
+            })
+            .filter(|row| row.0 > 10.0)
+            .collect();
+        expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+        assert!(expected.len() > 5 && found.len() == 5);
+        for ((v, row), (_, weight, i)) in found.iter().zip(expected) {
+            assert_eq!(*v, weight);
+            let entries: Vec<(u32, f64)> = (0..d)
+                .map(|j| (j as u32, value(i, j) / divisors[j]))
+                .collect();
+            assert_eq!(*row, entries);
+        }
     }
 }

@@ -168,6 +168,9 @@ impl Shard {
             Q::Between { low, high } => self.between(*low, *high, out),
             Q::Below(lambda) => out.push(self.below(*lambda)),
             Q::ActiveRows => self.write_active_rows(rows, out),
+            Q::HeavyRows { per, above, most } => {
+                self.write_heavy_rows(rows, per, (*above, *most), out);
+            }
             Q::Scores => out.extend_from_slice(&self.z),
             Q::Weights => out.extend(self.signed.iter().map(|s| s.abs())),
             Q::Ranges => self.ranges(rows, out),

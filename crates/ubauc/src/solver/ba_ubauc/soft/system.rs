@@ -4,8 +4,13 @@
 //! with the largest entries, all of them where they are not too many, factored by Cholesky. The block is summed over a
 //! sample of the rows, which is near enough, and kept from step to step. It costs as much as some products with M: it is
 //! made, or made again, when conjugate gradients have spent as much without an end, so that all in all no more than
-//! twice the cheaper way is spent. With all columns and all rows it is M itself, and one round solves the system.
+//! twice the cheaper way is spent. With all columns and all rows it is M itself, and one round solves the system. Where it
+//! cannot have all columns, and some rows are so long that they count by themselves, those take its place
+//! (`preconditioner.rs`).
 
+use std::borrow::Cow;
+
+use super::super::preconditioner::{self, take_heavy};
 use crate::data::rows::add_to;
 use crate::solver::cholesky::Cholesky;
 use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients};
@@ -22,6 +27,8 @@ const MAX_BLOCK: usize = 1500;
 const MAX_REMOTE_BLOCK: usize = 400;
 /// Rows of the sample for each column of the block.
 const SAMPLE: usize = 5;
+/// Fewer long rows than this are left to conjugate gradients, which need about a round for each.
+const LONG_ROWS: usize = 20;
 /// With a block that costs no more products than this it is made before anything is tried.
 const CHEAP: f64 = 12.0;
 
@@ -43,6 +50,8 @@ struct Preconditioner {
     inverse: Vec<f64>,
     /// Columns, all of them if empty, and a factor of their part of M.
     blocks: Vec<(Vec<u32>, Cholesky)>,
+    /// Instead of both.
+    rows: Option<preconditioner::Preconditioner<'static>>,
 }
 
 /// One system.
@@ -150,6 +159,18 @@ impl Newton {
             false => shards.soft_diagonal(matrix)?,
         };
         refuse_overflow(&diagonal.entries)?;
+        self.spent = 0;
+        if with_block
+            && !all
+            && let Some(rows) = of_rows(shards, &diagonal.entries, ridge)?
+        {
+            self.preconditioner = Some(Preconditioner {
+                inverse: Vec::new(),
+                blocks: Vec::new(),
+                rows: Some(rows),
+            });
+            return Ok(());
+        }
         let mut blocks = Vec::new();
         if with_block && self.size > 0 {
             let columns = match all {
@@ -180,8 +201,11 @@ impl Newton {
             })
             .collect();
         blocks.extend(rest);
-        self.preconditioner = Some(Preconditioner { inverse, blocks });
-        self.spent = 0;
+        self.preconditioner = Some(Preconditioner {
+            inverse,
+            blocks,
+            rows: None,
+        });
         Ok(())
     }
 
@@ -235,6 +259,18 @@ impl Newton {
     }
 }
 
+/// The long rows exactly and the diagonal of the rest, if there are enough of them.
+fn of_rows(
+    shards: &mut Shards<'_>,
+    diagonal: &[f64],
+    ridge: f64,
+) -> Result<Option<preconditioner::Preconditioner<'static>>> {
+    let mut diagonal: Vec<f64> = diagonal.iter().map(|d| d.max(0.0) + ridge).collect();
+    let heavy = take_heavy(shards, &mut diagonal, ridge)?;
+    Ok((heavy.len() >= LONG_ROWS)
+        .then(|| preconditioner::Preconditioner::new(diagonal, Cow::Owned(heavy), Vec::new(), 0.0)))
+}
+
 fn refuse_overflow(squares: &[f64]) -> Result<()> {
     match squares.iter().all(|x| x.is_finite()) {
         true => Ok(()),
@@ -266,6 +302,9 @@ fn factor(a: Vec<f64>, d: usize) -> Option<Cholesky> {
 
 impl Preconditioner {
     fn apply(&self, r: &[f64]) -> Vec<f64> {
+        if let Some(rows) = &self.rows {
+            return rows.apply(r);
+        }
         if let [(columns, factor)] = self.blocks.as_slice()
             && columns.is_empty()
         {

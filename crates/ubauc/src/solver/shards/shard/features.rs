@@ -166,23 +166,49 @@ impl Shard {
 
     /// Of each −1 and all entries, or the number of entries, columns and values.
     pub(super) fn write_active_rows(&self, rows: &Rows, out: &mut Vec<f64>) {
-        for row in self.active_rows(rows) {
-            match row.row {
-                Row::Dense(_) => {
-                    out.push(-1.0);
-                    out.extend(row.entries().map(|(_, x)| x));
-                }
-                Row::Sparse(columns, values) => {
-                    out.push(values.len() as f64);
-                    out.extend(columns.iter().map(|&j| f64::from(j)));
-                    out.extend(row.entries().map(|(_, x)| x));
-                }
-                Row::Coded { .. } => {
-                    out.push(row.row.stored() as f64);
-                    out.extend(row.entries().map(|(j, _)| j as f64));
-                    out.extend(row.entries().map(|(_, x)| x));
-                }
-            }
+        self.active_rows(rows).for_each(|row| write_row(row, out));
+    }
+
+    pub(super) fn write_heavy_rows(
+        &self,
+        rows: &Rows,
+        per: &[f64],
+        (above, most): (f64, usize),
+        out: &mut Vec<f64>,
+    ) {
+        let rows = self.centred(rows);
+        let weigh = |(i, v): (usize, &f64)| {
+            let entries = rows.row(i).entries();
+            let sum: f64 = entries.map(|(j, x)| per[j] * x * x).sum();
+            (v * sum, *v, i)
+        };
+        let all = self.span.clone().zip(&self.v);
+        let mut heavy: Vec<(f64, f64, usize)> =
+            all.map(weigh).filter(|row| row.0 > above).collect();
+        heavy.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (weight, v, i) in heavy.into_iter().take(most) {
+            out.extend([weight, v]);
+            write_row(rows.row(i), out);
+        }
+    }
+}
+
+/// How many entries, their columns and their values; −1 and the values of a dense row.
+fn write_row(row: CentredRow<'_>, out: &mut Vec<f64>) {
+    match row.row {
+        Row::Dense(_) => {
+            out.push(-1.0);
+            out.extend(row.entries().map(|(_, x)| x));
+        }
+        Row::Sparse(columns, values) => {
+            out.push(values.len() as f64);
+            out.extend(columns.iter().map(|&j| f64::from(j)));
+            out.extend(row.entries().map(|(_, x)| x));
+        }
+        Row::Coded { .. } => {
+            out.push(row.row.stored() as f64);
+            out.extend(row.entries().map(|(j, _)| j as f64));
+            out.extend(row.entries().map(|(_, x)| x));
         }
     }
 }

@@ -1,11 +1,9 @@
 //! A term as a table with bars.
 
-use ubauc::document::Table;
-use ubauc::document::numbers::thousands;
-use ubauc::glass_box::effects::TermCell;
-
-use super::terms::{Axis, TermReport};
-use crate::column_report::date;
+use super::{Side, SideKind, TermReport};
+use crate::document::Table;
+use crate::document::numbers::{date, thousands};
+use crate::glass_box::effects::TermCell;
 
 /// A numeric column is drawn in about this many lines: neighbouring bins are joined.
 const BINS: usize = 12;
@@ -43,7 +41,7 @@ fn cells(value: f64, largest: f64, most: f64) -> usize {
 }
 
 /// What a term adds, where.
-pub(super) fn table(term: &TermReport) -> Table {
+pub(super) fn table(term: &TermReport, all: &str) -> Table {
     let (lines, more) = lines(term);
     let largest = lines
         .iter()
@@ -57,17 +55,16 @@ pub(super) fn table(term: &TermReport) -> Table {
             signed(value, largest),
         ]);
     }
-    table.foot = (more > 0).then(|| format!("… {more} more (all with --json)"));
+    table.foot = (more > 0).then(|| format!("… {more} more (all {all})"));
     table
 }
 
 /// The lines, and how many are left out.
 fn lines(term: &TermReport) -> (Vec<Line>, usize) {
-    match &term.axis {
-        _ if term.columns.len() > 1 => largest_cells(term),
-        Some(axis) if !axis.cuts.is_empty() => (joined_bins(term, axis), 0),
-        None if term.linear.is_none() => largest_cells(term),
-        axis => (straight(term, axis.as_ref()), 0),
+    match term.sides.as_slice() {
+        [side] if !side.cuts.is_empty() => (joined_bins(term, side), 0),
+        [side] if term.linear.is_some() => (straight(term, side), 0),
+        _ => largest_cells(term),
     }
 }
 
@@ -88,15 +85,15 @@ fn largest_cells(term: &TermReport) -> (Vec<Line>, usize) {
 }
 
 /// A straight line at a few places, and missing values.
-fn straight(term: &TermReport, axis: Option<&Axis>) -> Vec<Line> {
+fn straight(term: &TermReport, side: &Side) -> Vec<Line> {
     let Some(linear) = term.linear else {
         return Vec::new();
     };
-    let places = match axis {
-        Some(axis) => vec![axis.min, linear.mean, axis.max],
+    let places = match side.range {
+        Some([min, max]) => vec![min, linear.mean, max],
         None => vec![linear.mean, linear.mean + linear.deviation],
     };
-    let is_time = axis.is_some_and(|axis| axis.is_time);
+    let is_time = side.kind == SideKind::Time;
     let place = |x: f64| Line {
         name: format!("{} = {}", term.name, shown(x, is_time)),
         rows: None,
@@ -112,15 +109,16 @@ fn straight(term: &TermReport, axis: Option<&Axis>) -> Vec<Line> {
 }
 
 /// Neighbouring bins with about the same number of examples in each line; the straight part is that of the middle of a bin.
-fn joined_bins(term: &TermReport, axis: &Axis) -> Vec<Line> {
-    let Axis { cuts, min, max, .. } = axis;
+fn joined_bins(term: &TermReport, side: &Side) -> Vec<Line> {
+    let cuts = &side.cuts;
+    let [min, max] = side.range.unwrap_or_default();
     let bins = cuts.len() + 1;
     let (of_bins, others) = term.cells.split_at(bins.min(term.cells.len()));
     let mut left: u64 = of_bins.iter().map(|cell| cell.rows).sum();
     let low = |bin: usize| bin.checked_sub(1).map(|at| cuts[at]);
     let high = |bin: usize| cuts.get(bin).copied();
     let at_middle = |bin: usize| {
-        let ends = low(bin).unwrap_or(*min) + high(bin).unwrap_or(*max);
+        let ends = low(bin).unwrap_or(min) + high(bin).unwrap_or(max);
         term.linear.map_or(0.0, |linear| linear.at(ends / 2.0))
     };
     let mut lines = Vec::new();
@@ -135,7 +133,7 @@ fn joined_bins(term: &TermReport, axis: &Axis) -> Vec<Line> {
         if rows >= enough || (is_last && rows > 0) {
             let ends = [low(first), high(bin)];
             lines.push(Line {
-                name: between(&term.name, ends, axis.is_time),
+                name: between(&term.name, ends, side.kind == SideKind::Time),
                 rows: Some(rows),
                 value: sum / rows as f64,
             });
@@ -175,7 +173,16 @@ pub(super) fn shown(x: f64, is_time: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::terms::Linear;
+    use crate::glass_box::explain::Linear;
+
+    fn numbers(cuts: Vec<f64>, max: f64) -> Side {
+        Side {
+            kind: SideKind::Number,
+            cuts,
+            range: Some([0.0, max]),
+            cells: Vec::new(),
+        }
+    }
 
     #[test]
     fn bars_are_as_long_as_they_should_be() {
@@ -211,12 +218,7 @@ mod tests {
                 cell(4, 7, 9.0),
             ],
             constant: 0.0,
-            axis: Some(Axis {
-                cuts: vec![2.0, 3.0, 4.0],
-                min: 0.0,
-                max: 8.0,
-                is_time: false,
-            }),
+            sides: vec![numbers(vec![2.0, 3.0, 4.0], 8.0)],
         };
         let lines = lines(&term).0;
         let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
@@ -243,12 +245,7 @@ mod tests {
             linear: None,
             cells: (0..24).map(cell).collect(),
             constant: 0.0,
-            axis: Some(Axis {
-                cuts: (1..24).map(f64::from).collect(),
-                min: 0.0,
-                max: 24.0,
-                is_time: false,
-            }),
+            sides: vec![numbers((1..24).map(f64::from).collect(), 24.0)],
         };
         let lines = lines(&term).0;
         assert_eq!((lines.len(), lines[1].name.as_str()), (12, "2 <= x < 4"));
