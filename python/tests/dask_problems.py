@@ -92,3 +92,9 @@ def assert_close(fitted, local):
 def frame(X, y, **more):
     columns = {f"f{j}": column for j, column in enumerate(X.T)}
     return pd.DataFrame({**columns, "label": y, **more})
+
+
+def weights_of(task, parts):
+    """The weights that the rows of all partitions are learned with."""
+    of_parts = [(task.learned(part, number)[1], part.y.size) for number, part in enumerate(parts)]
+    return np.concatenate([np.ones(n) if weights is None else weights for weights, n in of_parts])

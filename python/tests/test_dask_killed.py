@@ -83,6 +83,44 @@ def test_kills_at_any_moment_leave_the_bits_as_they_are(killable):
     assert replayed >= 10
 
 
+def interacting(X, y):
+    """Two columns whose product tells more than they do."""
+    return (X[:, 2] * X[:, 3] + X[:, 0] + y > 0.5).astype(int)
+
+
+# What the workers are asked while maps are learned and pairs ranked.
+STEPS = ("summary", "values", "counted", "main-sums", "pair-sums", "pair-counts")
+
+
+def test_kills_while_pairs_are_ranked_leave_the_bits_as_they_are(killable, monkeypatch):
+    processes, client = killable
+    X, y = rows(n=8_000, d=5)
+    y = interacting(X, y)
+    given = {"features": "pairs", "beta": 0.0, "softness": 1.0}
+    undisturbed = classifier(client, **given).fit(X, y)
+    each, when, seen = _workers.Partitions.each, {}, []
+
+    def killing(self, name, *args, **options):
+        seen.append(name)
+        if when.get("step") == name:
+            del when["step"]
+            kills.append(later(when["delay"], lambda: replaced(processes)))
+        return each(self, name, *args, **options)
+
+    monkeypatch.setattr(_workers.Partitions, "each", killing)
+    random = np.random.default_rng(7)
+    for step in STEPS + ("pair-sums", "round", "round"):
+        client.wait_for_workers(2, timeout=60)
+        kills = []
+        # Before the tasks are sent, while they run, or when they are done.
+        when.update(step=step, delay=random.choice([0.0, 0.01, 0.05]))
+        fitted = classifier(client, **given).fit(X, y)
+        kills.pop().join()
+        assert numbers(fitted) == numbers(undisturbed), step
+        assert fitted._solutions[0].features == undisturbed._solutions[0].features
+    assert set(STEPS) <= set(seen)
+
+
 def test_a_result_lost_on_its_way_is_asked_for_again(killable):
     """The worker dies when its task is done and before the result is here."""
     processes, client = killable

@@ -70,7 +70,10 @@ def test_class(name):
     compiled, node = getattr(_core, name), CLASSES[name]
     ours = methods(node)
     assert public(vars(compiled)) == public(ours)
-    assert built(compiled) == without_self(stated(ours.pop("__init__")))
+    if "__init__" in ours:
+        assert built(compiled) == without_self(stated(ours.pop("__init__")))
+    else:
+        assert compiled.__text_signature__ is None
     for method, item in ours.items():
         kind, found = decorator(item), inspect.getattr_static(compiled, method)
         assert inspect.isgetsetdescriptor(found) == (kind == "property"), method

@@ -259,6 +259,10 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             rows = X.take(np.flatnonzero(of_pair)) if isinstance(X, _core.Table) else X[of_pair]
             yield Problem(rows, codes[of_pair] == j, chosen[0], pair, chosen[1])
 
+    def _coefficients(self, solutions):
+        """A row for each pair of classes."""
+        return np.array([s.weights for s in solutions])
+
     def _set(self, solutions):
         """The fitted attributes."""
         self._solutions = solutions

@@ -127,7 +127,8 @@ class TableClassifier(GlassBoxClassifier):
         """Whether the features are others than the numbers of an array."""
         is_linear = self.features == "linear"
         if self.features == "auto":
-            is_linear = self.solver == "online" or _stays_linear(X)
+            is_wide = stays_linear(*X.shape, np.count_nonzero(X))
+            is_linear = self.solver == "online" or is_wide
         return not is_linear or "category" in wanted or _has_gaps(X)
 
     def _pair_choice(self):
@@ -227,10 +228,9 @@ def _named(given, names):
     return np.isin(names, given)
 
 
-def _stays_linear(X):
+def stays_linear(rows, cols, stored):
     """Whether rows of numbers are too wide, or too sparse, for bins; as the program has it."""
-    stored = np.count_nonzero(X)
-    return X.shape[1] > MAX_COLUMNS or _core.suited_scale(*X.shape, stored) == "maxabs"
+    return cols > MAX_COLUMNS or _core.suited_scale(rows, cols, stored) == "maxabs"
 
 
 def _accepted(X):

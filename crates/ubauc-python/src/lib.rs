@@ -6,8 +6,11 @@
 mod auc_parts;
 mod calibrate;
 mod caller;
+mod cluster_maps;
+mod deal;
 mod error;
 mod explain;
+mod failure;
 mod fit;
 mod input;
 mod kinds;
@@ -21,7 +24,9 @@ mod rival_learner;
 mod rounds;
 mod spec;
 mod table;
+mod table_parts;
 mod tune;
+mod tune_rounds;
 
 use pyo3::prelude::*;
 
@@ -39,9 +44,13 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     model::add_to(module)?;
     part::add_to(module)?;
     rounds::add_to(module)?;
+    deal::add_to(module)?;
     tune::add_to(module)?;
+    tune_rounds::add_to(module)?;
     table::add_to(module)?;
     maps::add_to(module)?;
+    table_parts::add_to(module)?;
+    cluster_maps::add_to(module)?;
     explain::add_to(module)?;
     metrics::add_to(module)?;
     auc_parts::add_to(module)

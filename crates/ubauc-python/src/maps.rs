@@ -108,7 +108,7 @@ fn tune_maps(
 }
 
 /// All points of all maps in one list, each with its map.
-fn found(tuned: &TunedMaps) -> Value {
+pub(crate) fn found(tuned: &TunedMaps) -> Value {
     let (map, point) = tuned.best();
     let mut points = Vec::new();
     let mut chosen = 0;
@@ -140,6 +140,7 @@ fn found(tuned: &TunedMaps) -> Value {
     json!({
         "best": as_parameters(&point.setting, point.gamma),
         "map": map,
+        "is_logistic": tuned.chosen == 0 && point.setting.is_logistic(),
         "tuned": {
             "points": points,
             "chosen": chosen,

@@ -11,16 +11,19 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator};
 use ubauc::algorithm::{Outcome, TrainingSet};
 use ubauc::data::rows::Rows;
+use ubauc::data::scale::Scale;
+use ubauc::glass_box::LearnedMap;
 use ubauc::solver::ba_ubauc::TracePoint;
-use ubauc::solver::ba_ubauc::path::Path;
+use ubauc::solver::ba_ubauc::path::{Path, SourceTransform};
 use ubauc::solver::shards::{Round, Source, add_all, answers_from_bytes, answers_to_bytes};
 
 use crate::caller::stop_if_asked;
+use crate::cluster_maps;
 use crate::error::Refused;
+use crate::failure::Failure;
 use crate::fit::answer;
 use crate::part::Part;
 use crate::spec::{Context, batch};
-use crate::tune::Failure;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 /// Answers: an array, since Dask carries its bytes without a copy.
@@ -216,9 +219,15 @@ pub(crate) struct RemoteSizes {
     pub(crate) cols: usize,
 }
 
-/// ba-UBAUC on remote shards; `start` is where to begin.
+/// Features that share weights are scaled by their map.
+pub(crate) fn transform_of(map: Option<&LearnedMap>, scale: Scale) -> SourceTransform<'_> {
+    let nesting = map.and_then(|map| map.nesting.as_ref());
+    nesting.map_or(scale.into(), SourceTransform::Nesting)
+}
+
+/// ba-UBAUC on remote shards; `start` is where to begin, `map` what made the features of tables.
 #[pyfunction]
-#[pyo3(signature = (send, sizes, spec, context, start=None))]
+#[pyo3(signature = (send, sizes, spec, context, start=None, map=None))]
 pub(crate) fn fit_rounds<'py>(
     py: Python<'py>,
     send: Py<PyAny>,
@@ -226,8 +235,10 @@ pub(crate) fn fit_rounds<'py>(
     spec: &str,
     context: Context,
     start: Option<Numbers<'py>>,
+    map: Option<Bound<'py, cluster_maps::LearnedMap>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = batch(spec)?;
+    let map = map.map(|map| map.get().0.clone());
     let start = start.map(|start| start.to_vec()).transpose()?;
     let failure = Failure::default();
     // On this very thread, which is the one that receives signals while it waits for answers.
@@ -251,7 +262,7 @@ pub(crate) fn fit_rounds<'py>(
             Box::new(source),
             sizes.cols,
             &context.classes,
-            spec.scale,
+            transform_of(map.as_deref(), spec.scale),
             weighting,
         );
         let fitted = path

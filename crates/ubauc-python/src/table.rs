@@ -308,33 +308,10 @@ pub(crate) fn columns_of(features: &str) -> PyResult<ColumnMap> {
     }
 }
 
-/// The linear map of a table whose parts were counted elsewhere, and how many features it makes.
-#[pyfunction]
-pub(crate) fn map_of_summaries(py: Python<'_>, parts: Vec<String>) -> PyResult<(String, usize)> {
-    let map = detached(py, 1, || {
-        let mut merged: Option<TableSummary<'_>> = None;
-        for text in &parts {
-            let part: TableSummary<'_> =
-                serde_json::from_str(text).map_err(|error| ubauc::Error::Rows(Box::new(error)))?;
-            match &mut merged {
-                Some(merged) => merged.merge(&part)?,
-                None => merged = Some(part),
-            }
-        }
-        Ok(ColumnMap::of_summary(&merged.unwrap_or(TableSummary {
-            rows: 0,
-            columns: Vec::new(),
-        }))?)
-    })?;
-    let width = map.width();
-    Ok((to_json(&FeatureMap::Columns(map))?, width))
-}
-
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Table>()?;
     module.add_function(wrap_pyfunction!(fit_table, module)?)?;
     module.add_function(wrap_pyfunction!(tune_table, module)?)?;
     module.add_function(wrap_pyfunction!(scores_table, module)?)?;
-    module.add_function(wrap_pyfunction!(map_of_summaries, module)?)?;
     module.add_function(wrap_pyfunction!(feature_names, module)?)
 }

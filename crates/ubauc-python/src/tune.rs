@@ -1,36 +1,25 @@
-//! The search for the loss and γ, over rows that are here or on a cluster.
+//! The search for the loss and γ.
 
-use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use numpy::{PyReadonlyArray1, ToPyArray};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use ubauc::data::scale::Scale;
-use ubauc::data::split;
-use ubauc::features::ColumnMap;
 use ubauc::metrics::Criterion;
-use ubauc::solver::ba_ubauc::path::Path;
-use ubauc::solver::ba_ubauc::{BaUbaucParams, Fit};
-use ubauc::solver::shards::Weighting;
-use ubauc::tune::{
-    Folds, LossGrid, Setting, Sizes, TuneInputs, TuneParams, Tuned, Unseen, Verdict, tune_over,
-};
+use ubauc::solver::ba_ubauc::BaUbaucParams;
+use ubauc::tune::{LossGrid, Setting, TuneInputs, TuneParams, Tuned, Verdict};
 
 use crate::caller::stop_if_asked;
 use crate::error::{Refused, unknown};
 use crate::input::{Matrix, detached};
-use crate::rounds::RemoteShards;
 use crate::spec::{Context, of_json, to_json};
-use crate::table::columns_of;
 
 /// What is searched, and how.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Search {
+pub(crate) struct Search {
     loss: LossGrid,
     scale: Scale,
     seed: u64,
@@ -44,7 +33,7 @@ struct Search {
 }
 
 impl Search {
-    fn params(&self) -> PyResult<TuneParams> {
+    pub(crate) fn params(&self) -> PyResult<TuneParams> {
         let default = self.loss.params();
         let time_limit = match self.time_limit.map(Duration::try_from_secs_f64) {
             Some(Err(_)) => {
@@ -91,7 +80,7 @@ pub(crate) fn found(tuned: &Tuned) -> Value {
 }
 
 /// The same where every model may have collapsed: then nothing was tried.
-fn answer(params: &TuneParams, found: ubauc::Result<Value>) -> ubauc::Result<Value> {
+pub(crate) fn answer(params: &TuneParams, found: ubauc::Result<Value>) -> ubauc::Result<Value> {
     match found {
         // The largest β comes nearest to a model that has not collapsed.
         Err(ubauc::Error::Parameter { name: "betas", .. }) => {
@@ -150,184 +139,6 @@ pub(crate) fn searched(
     to_json(&found)
 }
 
-/// The fold of every example, from 0 to k − 1; examples of one group share theirs.
-#[pyfunction]
-fn folds<'py>(
-    py: Python<'py>,
-    positive: PyReadonlyArray1<'py, bool>,
-    groups: Option<PyReadonlyArray1<'py, u32>>,
-    k: u32,
-    seed: u64,
-) -> PyResult<Bound<'py, numpy::PyArray1<u32>>> {
-    let positive = positive.as_slice()?;
-    let folds = match &groups {
-        None => split::folds(positive, k, seed),
-        Some(groups) => split::group_folds(positive, groups.as_slice()?, k, seed),
-    };
-    Ok(folds.map_err(Refused::from)?.to_pyarray(py))
-}
-
-/// Rows on a cluster.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct RemoteRows {
-    n_neg: usize,
-    n_pos: usize,
-    cols: usize,
-    /// Those that every model ties.
-    unavoidable: usize,
-    /// Called with a fold: sends rounds to the rows without it, and has `close`.
-    without: Py<PyAny>,
-    /// Called with a fold and weights: the criterion of its rows, and whether all their scores are equal.
-    judge: Py<PyAny>,
-    /// Of tables: the map learned without each fold.
-    maps: Option<Vec<String>>,
-}
-
-/// The folds of rows on a cluster. What Python raises ends all fits under way.
-struct RemoteFolds {
-    rows: RemoteRows,
-    /// The map learned without each fold; none of rows.
-    maps: Vec<ColumnMap>,
-    /// Those of all deals.
-    folds: u32,
-    classes: [String; 2],
-    scale: Scale,
-    failure: Failure,
-}
-
-/// What Python raised first; no more rounds are sent after it.
-#[derive(Clone, Default)]
-pub(crate) struct Failure {
-    error: Arc<Mutex<Option<PyErr>>>,
-    has_come: Arc<AtomicBool>,
-}
-
-impl Failure {
-    pub(crate) fn set(&self, error: PyErr) -> ubauc::Error {
-        if !self.has_come.swap(true, Ordering::SeqCst) {
-            match self.error.lock() {
-                Ok(mut first) => *first = Some(error),
-                Err(poisoned) => *poisoned.into_inner() = Some(error),
-            }
-        }
-        stopped()
-    }
-
-    pub(crate) fn check(&self) -> ubauc::Result<()> {
-        match self.has_come.load(Ordering::SeqCst) {
-            true => Err(stopped()),
-            false => Ok(()),
-        }
-    }
-
-    /// What was raised, in place of what came of it.
-    pub(crate) fn or<T>(&self, found: ubauc::Result<T>) -> ubauc::Result<T> {
-        let first = match self.error.lock() {
-            Ok(mut error) => error.take(),
-            Err(poisoned) => poisoned.into_inner().take(),
-        };
-        match first {
-            Some(error) => Err(ubauc::Error::Rows(Box::new(error))),
-            None => found,
-        }
-    }
-}
-
-fn stopped() -> ubauc::Error {
-    ubauc::Error::Rows("the fit was stopped".into())
-}
-
-impl RemoteFolds {
-    /// Features without a fold.
-    fn cols(&self, without: u32) -> usize {
-        let map = self.maps.get(without as usize);
-        map.map_or(self.rows.cols, ColumnMap::width)
-    }
-}
-
-impl Folds for RemoteFolds {
-    fn sizes(&self) -> Sizes {
-        Sizes {
-            folds: self.folds,
-            n_pos: self.rows.n_pos,
-            n_neg: self.rows.n_neg,
-            cols: (0..self.folds)
-                .map(|fold| self.cols(fold))
-                .max()
-                .unwrap_or(0),
-            unavoidable: self.rows.unavoidable,
-        }
-    }
-
-    fn path(&self, without: u32, weighting: Weighting) -> ubauc::Result<Path<'_>> {
-        stop_if_asked();
-        self.failure.check()?;
-        let send = Python::attach(|py| self.rows.without.call1(py, (without,)));
-        let send = send.map_err(|error| self.failure.set(error))?;
-        let source = RemoteShards::closing(send, self.failure.clone());
-        let cols = self.cols(without);
-        Path::of_source(Box::new(source), cols, &self.classes, self.scale, weighting)
-    }
-
-    fn judge(&self, fold: u32, fit: &Fit) -> ubauc::Result<Unseen> {
-        stop_if_asked();
-        self.failure.check()?;
-        let judged = Python::attach(|py| {
-            let weights = fit.weights.to_pyarray(py);
-            let judged = self.rows.judge.bind(py).call1((fold, weights))?;
-            judged.extract::<(f64, bool)>()
-        });
-        let (value, constant) = judged.map_err(|error| self.failure.set(error))?;
-        Ok(Unseen { value, constant })
-    }
-
-    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
-        match (self.maps.first(), self.maps.get(to as usize)) {
-            (Some(first), Some(other)) if to > 0 => Cow::Owned(first.carry(weights, other)),
-            _ => Cow::Borrowed(weights),
-        }
-    }
-}
-
-/// The same search over rows on a cluster; who calls compares the choice on rows held out. Python is called from as many threads
-/// as `n_jobs` says, since rounds are mostly waiting.
-#[pyfunction]
-fn tune_rounds(
-    py: Python<'_>,
-    rows: RemoteRows,
-    search: &str,
-    context: Context,
-) -> PyResult<String> {
-    let search: Search = of_json(search)?;
-    let params = search.params()?;
-    let n = rows.n_neg + rows.n_pos;
-    let maps = rows.maps.iter().flatten();
-    let maps = maps.map(|map| columns_of(map)).collect::<PyResult<_>>()?;
-    let folds = RemoteFolds {
-        rows,
-        maps,
-        folds: params.folds * params.repeats(n),
-        classes: context.classes,
-        scale: search.scale,
-        failure: Failure::default(),
-    };
-    let answered = detached(py, context.n_jobs, || {
-        let progress = |_, _| stop_if_asked();
-        let tuned = tune_over(&folds, &params, Some(&progress), None);
-        let tuned = folds.failure.or(tuned);
-        Ok(answer(&params, tuned.map(|tuned| found(&tuned)))?)
-    })?;
-    to_json(&answered)
-}
-
-/// How often a search deals n examples into folds, and into how many.
-#[pyfunction]
-fn deals(search: &str, n: usize) -> PyResult<(u32, u32)> {
-    let params = of_json::<Search>(search)?.params()?;
-    Ok((params.repeats(n), params.folds))
-}
-
 /// What a search maximises, of these scores.
 #[pyfunction]
 fn criterion(
@@ -342,23 +153,23 @@ fn criterion(
 
 /// The choice against logistic regression, by the scores of both on rows held out; and whether it is significantly worse.
 #[pyfunction]
+#[pyo3(signature = (ours, logistic, positive, groups, is_logistic))]
 fn verdict(
     ours: PyReadonlyArray1<'_, f64>,
     logistic: PyReadonlyArray1<'_, f64>,
     positive: PyReadonlyArray1<'_, bool>,
+    groups: Option<PyReadonlyArray1<'_, u32>>,
     is_logistic: bool,
 ) -> PyResult<(String, bool)> {
     let scores = [ours.as_slice()?, logistic.as_slice()?];
-    let found = Verdict::of(scores, positive.as_slice()?, None, is_logistic);
+    let groups = groups.as_ref().map(|g| g.as_slice()).transpose()?;
+    let found = Verdict::of(scores, positive.as_slice()?, groups, is_logistic);
     let found = found.map_err(Refused::from)?;
     Ok((to_json(&found)?, found.is_worse()))
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(deals, module)?)?;
     module.add_function(wrap_pyfunction!(criterion, module)?)?;
     module.add_function(wrap_pyfunction!(verdict, module)?)?;
-    module.add_function(wrap_pyfunction!(tune, module)?)?;
-    module.add_function(wrap_pyfunction!(folds, module)?)?;
-    module.add_function(wrap_pyfunction!(tune_rounds, module)?)
+    module.add_function(wrap_pyfunction!(tune, module)?)
 }

@@ -43,21 +43,24 @@ pub enum Kind {
     RivalLearner = 4,
     /// A run of `ubauc learn`.
     Checkpoint = 5,
+    /// What is counted or summed over the rows of a part of a table.
+    Tally = 6,
 }
 
 impl Kind {
-    const ALL: [Kind; 5] = [
+    const ALL: [Kind; 6] = [
         Kind::Round,
         Kind::Answers,
         Kind::OnlineLearner,
         Kind::RivalLearner,
         Kind::Checkpoint,
+        Kind::Tally,
     ];
 
     /// The version of its payload that is written, and the only one that is read.
     pub fn format(self) -> u16 {
         match self {
-            Kind::Round | Kind::Answers => 1,
+            Kind::Round | Kind::Answers | Kind::Tally => 1,
             Kind::OnlineLearner | Kind::RivalLearner => 2,
             Kind::Checkpoint => 3,
         }
@@ -67,7 +70,7 @@ impl Kind {
     /// What is stored is read by every version that knows its format.
     fn is_message(self) -> bool {
         match self {
-            Kind::Round | Kind::Answers => true,
+            Kind::Round | Kind::Answers | Kind::Tally => true,
             Kind::OnlineLearner | Kind::RivalLearner | Kind::Checkpoint => false,
         }
     }
@@ -81,6 +84,7 @@ impl fmt::Display for Kind {
             Kind::OnlineLearner => "the state of an online learner",
             Kind::RivalLearner => "the state of a streaming learner",
             Kind::Checkpoint => "a checkpoint",
+            Kind::Tally => "counts of a part of a table",
         })
     }
 }

@@ -75,8 +75,9 @@ use folds::{LocalFolds, Source};
 use judge::Judged;
 pub use kinds::Kinds;
 pub use loss_grid::LossGrid;
-pub use maps::{MapTrial, TunedMaps, tune_maps};
+pub use maps::{MapTrial, TableFolds, TunedMaps, tune_maps, tune_maps_over};
 pub use params::{Setting, TuneParams};
+pub use parts::DealtGroups;
 use parts::Parts;
 use race::Entry;
 pub use verdict::{SIGNIFICANT, Verdict};
@@ -221,7 +222,7 @@ fn tune_source(source: Source<'_>, inputs: &TuneInputs<'_>, params: &TuneParams)
 
 /// The same over folds that are anywhere; without a verdict.
 pub fn tune_over(
-    folds: &impl Folds,
+    folds: &dyn Folds,
     params: &TuneParams,
     progress: Option<Progress<'_>>,
     stop: Option<&AtomicBool>,
@@ -244,7 +245,7 @@ enum Baseline {
 
 /// Of the inputs only progress and stop are read.
 fn search_over(
-    folds: &impl Folds,
+    folds: &dyn Folds,
     params: &TuneParams,
     baseline: Baseline,
     inputs: &TuneInputs<'_>,
@@ -276,8 +277,8 @@ fn better(points: &[GridPoint], a: usize, b: usize) -> usize {
     if key(b) > key(a) { b } else { a }
 }
 
-struct Search<'a, F> {
-    folds: &'a F,
+struct Search<'a> {
+    folds: &'a dyn Folds,
     sizes: Sizes,
     params: &'a TuneParams,
     /// Those of the parameters, logistic regression if it is not among them, and β beyond them.
@@ -295,13 +296,13 @@ struct Search<'a, F> {
     first_fold_done: AtomicBool,
 }
 
-impl<'a, F: Folds> Search<'a, F> {
+impl<'a> Search<'a> {
     fn new(
-        folds: &'a F,
+        folds: &'a dyn Folds,
         params: &'a TuneParams,
         baseline: Baseline,
         inputs: &TuneInputs<'a>,
-    ) -> Search<'a, F> {
+    ) -> Search<'a> {
         let mut settings: Vec<Setting> = Vec::new();
         let logistic = (baseline == Baseline::Logistic).then_some(&Setting::LOGISTIC);
         for &setting in params.settings.iter().chain(logistic) {

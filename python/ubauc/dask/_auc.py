@@ -20,6 +20,7 @@ from dask.delayed import delayed
 from .. import _core
 from ..metrics import StreamingAUC
 from ..metrics._auc import interval
+from ..metrics._auc import roc_auc_ci as auc_ci_in_memory
 
 __all__ = ["roc_auc", "roc_auc_ci"]
 
@@ -55,8 +56,11 @@ def roc_auc(y, scores, *, client=None, method="exact", bits=16, pos_label=None):
     return found.value() if method == "bucketed" else found.auc
 
 
-def roc_auc_ci(y, scores, *, client=None, method="exact", bits=16, pos_label=None):
+def roc_auc_ci(y, scores, *, groups=None, client=None, method="exact", bits=16, pos_label=None):
     """Area under the ROC curve of distributed scores, with DeLong's variance and 95 % interval.
+
+    With ``groups`` the variance is Obuchowski's, by which only examples of different groups are
+    independent.
 
     Parameters
     ----------
@@ -66,6 +70,9 @@ def roc_auc_ci(y, scores, *, client=None, method="exact", bits=16, pos_label=Non
         `scores` are known.
     scores : dask array or Series of shape (n_samples,)
         Scores; not NaN. Matched with `y` by position, not by index.
+    groups : dask array or Series of shape (n_samples,), default=None
+        The group of each example, in chunks like those of the scores, or in memory. Then labels,
+        scores and groups are all brought here.
     client : distributed.Client, default=None
         Where to run. None is Dask's default: the current client, or this process.
     method : {"exact", "bucketed"}, default="exact"
@@ -93,6 +100,15 @@ def roc_auc_ci(y, scores, *, client=None, method="exact", bits=16, pos_label=Non
     if method not in ("exact", "bucketed"):
         raise ValueError(f"method = {method!r}: must be 'exact' or 'bucketed'")
     rounds = _Rounds(client)
+    if groups is not None:
+        if method != "exact":
+            raise ValueError("groups need method='exact'")
+        given = [
+            array.to_dask_array() if hasattr(array, "to_dask_array") else array
+            for array in (y, scores, groups)
+        ]
+        y, scores, groups = (np.asarray(a) for a in dask.compute(*given, scheduler=client))
+        return auc_ci_in_memory(y, scores, groups=groups, pos_label=pos_label)
     parts = _partitions(y, scores)
     if method == "bucketed":
         StreamingAUC(bits)  # refuses wrong bits here rather than on a worker

@@ -10,14 +10,16 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
+from ._groups import Groups
 from ._task import FOLDS
 
 # 17 bytes each. Two numbers, or a step function, need no more.
 MOST = 10_000_000
 
 
-def calibration(cluster, task, minimum, method, spent):
+def calibration(pair, minimum):
     """Slope, offset, knots and levels; `minimum(task)` is a solution, found as for all rows."""
+    cluster, task = pair.cluster, pair.task
     counted = cluster.of_pair(task)
     totals = [int(n) for n in counted.sum(axis=0)]
     folds = min(FOLDS, *totals)
@@ -27,7 +29,7 @@ def calibration(cluster, task, minimum, method, spent):
 
     def scored(left_out):
         found = minimum(left_out)
-        of_map, left_out, _ = cluster.mapped(left_out)
+        of_map, left_out, _ = pair.mapped(left_out)
         # The rows are those of the map already.
         found = replace(found, features=None)
         return of_map.partitions.each(
@@ -38,9 +40,17 @@ def calibration(cluster, task, minimum, method, spent):
             kept=kept,
         )
 
-    pieces = spent.each(scored, task.without_each(folds, counted), cluster.rows)
+    if cluster.has_groups:
+        groups = Groups(cluster, task)
+        dealt = _core.folds_of_groups(groups.counts, folds, task.seed)
+        tasks = groups.without_each(folds, [dealt])
+    else:
+        tasks = task.without_each(folds, counted)
+    pieces = pair.spent.each(scored, tasks, cluster.rows)
     columns = zip(*(piece for of_fold in pieces for piece in of_fold), strict=True)
-    return _core.calibrate(*(np.concatenate(column) for column in columns), method)
+    return _core.calibrate(
+        *(np.concatenate(column) for column in columns), pair.estimator.calibrate
+    )
 
 
 def shares(totals):

@@ -37,14 +37,42 @@ class Partition:
     columns: tuple | None = None
     # Whether the rows may have fewer columns than others.
     widens: bool = False
+    # Whether they came as sparse rows.
+    is_sparse: bool = False
+    # The groups there are, and for each row which it is in.
+    groups: tuple | None = None
+    # By name, for each time that groups were dealt, the fold of every row; -1 for none.
+    folds: dict | None = None
 
     def __sizeof__(self):
         return self.part.nbytes + self.y.nbytes + (0 if self.weight is None else self.weight.nbytes)
 
 
-def of_arrays(x, y, weight, name, categorical="from_dtype"):
+def of_arrays(x, y, weight, name, categorical="from_dtype", groups=None):
     """A partition of chunks of arrays or frames."""
+    partition = _of_arrays(x, y, weight, name, categorical)
+    return partition if groups is None else replace(partition, groups=_grouped(groups, partition))
+
+
+def _grouped(groups, partition):
+    """The groups there are, and for each row which it is in."""
+    name, groups = partition.name, np.asarray(groups)
+    if groups.shape != partition.y.shape:
+        raise ValueError(
+            f"{name}: X has {partition.y.size} rows, but groups has the shape {groups.shape}"
+        )
+    missing = missing_labels(groups)
+    if missing.any():
+        raise ValueError(f"{name}: groups of row {np.flatnonzero(missing)[0]} is missing")
+    try:
+        return np.unique(_plain(groups), return_inverse=True)
+    except TypeError as error:
+        raise TypeError(f"{name}: groups must be all numbers, or all texts: {error}") from error
+
+
+def _of_arrays(x, y, weight, name, categorical):
     columns = tuple(x.columns) if hasattr(x, "columns") else None
+    is_sparse = issparse(x)
     try:
         if columns is not None:
             x = part_of_frame(x, categorical)
@@ -64,7 +92,8 @@ def of_arrays(x, y, weight, name, categorical="from_dtype"):
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name}: {error}") from error
-    return _checked(Partition(name, part, *_vectors(y, weight), columns))
+    partition = Partition(name, part, *_vectors(y, weight), columns, is_sparse=is_sparse)
+    return _checked(partition)
 
 
 def _aligned(x):
@@ -73,21 +102,22 @@ def _aligned(x):
     return csr_matrix(tuple(parts), shape=x.shape)
 
 
-def of_frame(frame, label, weight, name, categorical="from_dtype"):
-    """A partition of a data frame: a label column, perhaps a column of weights, features."""
-    for column in (label, weight):
+def of_frame(frame, label, weight, name, categorical="from_dtype", groups=None):
+    """A partition of a data frame: labels, perhaps weights and groups, and features."""
+    for column in (label, weight, groups):
         if column is not None and column not in frame.columns:
             raise ValueError(f"{name}: no column {column!r}; there are {list(frame.columns)!r}")
     y = frame[label].to_numpy()
     of_weight = None if weight is None else frame[weight].to_numpy()
-    x = frame.drop(columns=[c for c in (label, weight) if c is not None])
-    return of_arrays(x, y, of_weight, name, categorical)
+    of_groups = None if groups is None else frame[groups].to_numpy()
+    x = frame.drop(columns=[c for c in (label, weight, groups) if c is not None])
+    return of_arrays(x, y, of_weight, name, categorical, of_groups)
 
 
 def of_svmlight(path, zero_based):
     """A partition of a file; errors name the file and the line."""
     part, y = _core.Part.read_svmlight(path, zero_based)
-    return _checked(Partition(path, part, y, widens=True))
+    return _checked(Partition(path, part, y, widens=True, is_sparse=True))
 
 
 def widened(partition, cols):
@@ -100,7 +130,7 @@ def widened(partition, cols):
     return replace(partition, part=_of_numbers(*numbers, cols))
 
 
-def of_parquet(path, label, weight, categorical):
+def of_parquet(path, label, weight, categorical, groups):
     """A partition of a Parquet file."""
     import pandas as pd
 
@@ -108,7 +138,7 @@ def of_parquet(path, label, weight, categorical):
         frame = pd.read_parquet(path)
     except Exception as error:
         raise ValueError(f"{path}: cannot be read as Parquet: {error}") from error
-    return of_frame(frame, label, weight, path, categorical)
+    return of_frame(frame, label, weight, path, categorical, groups)
 
 
 def _vectors(y, weight):
@@ -178,17 +208,20 @@ def about(partition, number):
         "stored": getattr(partition.part, "stored", 0),
         "columns": partition.columns,
         "widens": partition.widens,
+        "is_sparse": partition.is_sparse,
+        "has_groups": partition.groups is not None,
     }
 
 
-def loads_of_collections(X, y, weight, token, categorical="from_dtype"):
+def loads_of_collections(X, y, weight, token, categorical="from_dtype", groups=None):
     """A delayed partition for every chunk of rows of dask arrays or frames."""
     if isinstance(X, dd.DataFrame):
-        named = {what: c for what, c in (("y", y), ("sample_weight", weight)) if isinstance(c, str)}
+        given = {"y": y, "sample_weight": weight, "groups": groups}
+        named = {what: column for what, column in given.items() if isinstance(column, str)}
         for what, column in named.items():
             if column not in X.columns:
                 raise ValueError(f"{what} = {column!r}: X has no such column")
-        if isinstance(y, str) and (weight is None or isinstance(weight, str)):
+        if all(column is None or what in named for what, column in given.items()):
             # All of a partition together: what makes it is computed once.
             load = delayed(of_frame, pure=False)
             return [
@@ -198,12 +231,14 @@ def loads_of_collections(X, y, weight, token, categorical="from_dtype"):
                     weight,
                     f"partition {k}",
                     categorical,
+                    groups,
                     dask_key_name=f"ubauc-load-{token}-{k}",
                 )
                 for k, part in enumerate(X.to_delayed())
             ]
         y = X[y] if isinstance(y, str) else y
         weight = X[weight] if isinstance(weight, str) else weight
+        groups = X[groups] if isinstance(groups, str) else groups
         xs = X.drop(columns=list(named.values())).to_delayed()
         rows = None
     elif isinstance(X, da.Array):
@@ -221,10 +256,11 @@ def loads_of_collections(X, y, weight, token, categorical="from_dtype"):
         )
     ys = _vector(y, "y", xs, rows)
     weights = [None] * len(xs) if weight is None else _vector(weight, "sample_weight", xs, rows)
+    of_groups = [None] * len(xs) if groups is None else _vector(groups, "groups", xs, rows)
     load = delayed(of_arrays, pure=False)
     return [
-        load(x, y, w, f"partition {k}", categorical, dask_key_name=f"ubauc-load-{token}-{k}")
-        for k, (x, y, w) in enumerate(zip(xs, ys, weights, strict=True))
+        load(x, y, w, f"partition {k}", categorical, g, dask_key_name=f"ubauc-load-{token}-{k}")
+        for k, (x, y, w, g) in enumerate(zip(xs, ys, weights, of_groups, strict=True))
     ]
 
 
@@ -252,7 +288,8 @@ def _vector(vector, what, xs, rows):
 
 
 def loads_of_files(paths, format, columns, zero_based, token):
-    """A delayed partition for every file; `columns` are those of labels, weights and categories."""
+    """A delayed partition for every file; `columns` are those of labels, weights, categories and
+    groups."""
     if not paths:
         raise ValueError("no files")
     if format not in ("auto", "svmlight", "parquet"):
@@ -263,6 +300,8 @@ def loads_of_files(paths, format, columns, zero_based, token):
         is_parquet = path.endswith((".parquet", ".pq")) if format == "auto" else format == "parquet"
         if is_parquet:
             load = delayed(of_parquet, pure=False)(path, *columns, dask_key_name=key)
+        elif columns[-1] is not None:
+            raise ValueError(f"{path}: groups is for Parquet files, and svmlight has no columns")
         else:
             load = delayed(of_svmlight, pure=False)(path, zero_based, dask_key_name=key)
         loads.append(load)

@@ -20,7 +20,7 @@ def _never(estimator):
 
 
 class DaskUBAUCClassifier(UBAUCClassifier):
-    """Linear scorer of high AUC, of rows on a Dask cluster, with the same certificate.
+    """Scorer of high AUC, of rows on a Dask cluster, with the same certificate.
 
     The rows stay on the workers. The solver runs where `fit` is called and asks them for sums: some
     kilobytes a round, whatever the number of rows. A worker that dies is replaced by any other,
@@ -47,8 +47,13 @@ time_limit, step, schedule, calibrate, eta0, radius, average_from, random_state
         the choice with logistic regression.
         `calibrate` fits five times more, and brings the scores of held-out rows here, of ten
         million at most.
-    features : {"linear"}, default="linear"
-        Bins and pairs are learned by :class:`ubauc.UBAUCClassifier` only.
+    features : {"linear", "additive", "pairs", "auto"}, default="linear"
+        As in :class:`ubauc.UBAUCClassifier`, of data frames and dense arrays. Where bins are cut
+        follows from counts, and pairs are ranked by sums over the rows of every partition: the map
+        is that of one machine. "auto" tries several maps, each without each fold: give a
+        `time_limit`, or name the map, where that is too long.
+    interactions : int, float, str or list of pairs, default=None
+        As in :class:`ubauc.UBAUCClassifier`.
     categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
 default="from_dtype"
         As in :class:`ubauc.UBAUCClassifier`. What becomes of the columns of a data frame is learned
@@ -72,6 +77,8 @@ default="from_dtype"
     Notes
     -----
     All other attributes are those of :class:`ubauc.UBAUCClassifier`; `to_local` gives one of these.
+    `effects_` and what goes with it are there for tables and wherever `features` are not linear;
+    `eval_terms` and `explain` take rows in memory.
 
     Examples
     --------
@@ -101,6 +108,7 @@ default="from_dtype"
         *,
         solver="batch",
         features="linear",
+        interactions=None,
         categorical_features="from_dtype",
         beta="auto",
         gamma="auto",
@@ -127,6 +135,7 @@ default="from_dtype"
         super().__init__(
             solver=solver,
             features=features,
+            interactions=interactions,
             categorical_features=categorical_features,
             beta=beta,
             gamma=gamma,
@@ -152,18 +161,23 @@ default="from_dtype"
         self.client = client
         self.start = start
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Fit the scorer to rows on the cluster.
 
         Parameters
         ----------
         X : dask array of shape (n_samples, n_features), or dask dataframe
             Chunks of rows: arrays, or scipy CSR matrices. Of a data frame every column but those of
-            `y` and `sample_weight`.
+            `y`, `sample_weight` and `groups`.
         y : dask array or series of shape (n_samples,), or str
             Classes, in chunks like those of `X`; or the name of a column of `X`.
         sample_weight : dask array or series of shape (n_samples,), or str, default=None
             Weights, at least 0; or the name of a column of `X`.
+        groups : dask array or series of shape (n_samples,), or str, default=None
+            The group of each example, such as the patient of a visit, or the name of a column of
+            `X`: as in :class:`ubauc.UBAUCClassifier`. A group may lie in several partitions. Where
+            it belongs is decided here, by how many examples of each class it has, just as for rows
+            in memory.
 
         Returns
         -------
@@ -172,7 +186,7 @@ default="from_dtype"
         """
         self._validate_params()
         categorical = self.categorical_features
-        loads = _data.loads_of_collections(X, y, sample_weight, _token(), categorical)
+        loads = _data.loads_of_collections(X, y, sample_weight, _token(), categorical, groups)
         return self._fit_loads(loads)
 
     def fit_files(
@@ -182,6 +196,7 @@ default="from_dtype"
         format="auto",
         label="label",
         weight=None,
+        groups=None,
         zero_based=False,
         n_features=None,
     ):
@@ -193,8 +208,8 @@ default="from_dtype"
             svmlight files, plain or compressed, or Parquet files; all workers must see them.
         format : {"auto", "svmlight", "parquet"}, default="auto"
             "auto" tells Parquet by the end of the name, `.parquet` or `.pq`.
-        label, weight : str, default="label" and None
-            Parquet: the columns of the classes and of the weights; all others are features.
+        label, weight, groups : str, default="label", None and None
+            Parquet: the columns of the classes, weights and groups; all others are features.
         zero_based : bool, default=False
             svmlight: whether indices start at 0.
         n_features : int, default=None
@@ -208,20 +223,24 @@ default="from_dtype"
         self._validate_params()
         if isinstance(paths, (str, os.PathLike)):
             raise TypeError("paths must be a list of files")
-        columns = (label, weight, self.categorical_features)
+        columns = (label, weight, self.categorical_features, groups)
         paths = [os.fspath(path) for path in paths]
         loads = _data.loads_of_files(paths, format, columns, zero_based, _token())
         return self._fit_loads(loads, n_features=n_features)
 
     def _fit_loads(self, loads, n_features=None):
-        if self.features != "linear":
-            raise ValueError(
-                f"features = {self.features!r}: must be 'linear' on a cluster; bins and pairs are "
-                "learned by ubauc.UBAUCClassifier"
-            )
-        with Cluster(self.client, loads, n_features) as cluster:
+        features = self.features
+        if (features, self.solver) == ("auto", "online"):
+            # As for rows in memory: the online solver chooses no map.
+            features = "linear"
+        with Cluster(self.client, loads, n_features, features) as cluster:
             cluster.check_classes()
-            solutions, cost = fit_pairs(self, cluster)
+            self._columns_of_fit = cluster.column_names()
+            try:
+                self._pair_choice()
+                solutions, cost = fit_pairs(self, cluster)
+            finally:
+                del self._columns_of_fit
         # All is well: until here the model, if there was one, is the old one.
         self.classes_ = cluster.classes
         self.n_features_in_ = cluster.cols
@@ -236,6 +255,11 @@ default="from_dtype"
         self._set(solutions)
         self._learners = None
         return self
+
+    def _column_names(self):
+        # Of the fit that is under way, if there is one.
+        names = getattr(self, "_columns_of_fit", None)
+        return super()._column_names() if names is None else names
 
     @available_if(_never)
     def partial_fit(self, X, y, classes=None, sample_weight=None):

@@ -14,15 +14,18 @@ from .._problem import (
     ENOUGH,
     context,
     encoded,
+    first_map,
     given_to,
+    map_name,
     searches,
     solution_of,
     spec_of,
 )
+from .._tabular import stays_linear
 from .._weighted import class_weights
 from . import _calibrate, _data, _online, _tune
 from ._rounds import Rounds, Spent
-from ._tables import Maps, as_table
+from ._tables import Maps, as_table, effect_sums, names_of
 from ._task import Task
 from ._workers import Partitions
 
@@ -30,8 +33,9 @@ from ._workers import Partitions
 class Cluster:
     """Partitions on the workers, and what is known of them."""
 
-    def __init__(self, client, loads, n_features=None):
+    def __init__(self, client, loads, n_features=None, features="linear"):
         self.client = current(client)
+        self._features = features
         self.partitions = Partitions(self.client, self.client.compute(loads))
         try:
             self._look(n_features)
@@ -51,33 +55,42 @@ class Cluster:
     def _look(self, n_features):
         self.about = self.partitions.each("about", _data.about)
         self.maps = None
-        if any(part["is_table"] for part in self.about):
-            self._make_tables()
         self.cols = self._columns(n_features)
+        self.rows = sum(part["shape"][0] for part in self.about)
+        self.stored = sum(part["stored"] for part in self.about)
+        if self._has_bins() or any(part["is_table"] for part in self.about):
+            self._make_tables()
         self._widen()
         self.classes = self._classes()
-        self.rows = sum(part["shape"][0] for part in self.about)
         self.counts = self._counts("counts")
         self.counted = self._counts("counted")
         self.totals = self._counts("totals")
-        self.stored = sum(part["stored"] for part in self.about)
+        self.has_groups = any(part["has_groups"] for part in self.about)
         names = self.about[0]["columns"]
         # As scikit-learn has it: names are strings, all of them.
         self.names = names if names and all(isinstance(name, str) for name in names) else None
 
+    def _has_bins(self):
+        """Whether numbers are columns of a table too; as for rows in memory."""
+        if self._features != "auto":
+            return self._features != "linear"
+        is_sparse = any(part["is_sparse"] for part in self.about)
+        return not is_sparse and not stays_linear(self.rows, self.cols, self.stored)
+
+    def column_names(self):
+        """As a map has them."""
+        return names_of(self.about[0]["columns"] or range(self.cols))
+
     def _make_tables(self):
         """All partitions are tables if one is."""
-        futures = self.partitions.futures
         for k, part in enumerate(self.about):
             if not part["is_table"]:
-                key = f"{futures[k].key}-table"
-                futures[k] = self.client.submit(as_table, futures[k], key=key, pure=False)
-                self.partitions.homes[k] = None
+                self.partitions.derive(k, as_table, "table")
         self.maps = Maps(self)
 
-    def mapped(self, task):
-        """The cluster, the problem and the map, after what becomes of a table has been learned."""
-        return (self, task, None) if self.maps is None else self.maps.of(task)
+    def is_table(self):
+        """Whether the features are still to be made of the columns."""
+        return self.maps is not None
 
     def _classes(self):
         """The labels there are, ascending: all numbers, or all of one kind."""
@@ -117,13 +130,9 @@ class Cluster:
 
     def _widen(self):
         """Give partitions of fewer columns the others, on the workers."""
-        futures = self.partitions.futures
         for k, part in enumerate(self.about):
             if part["shape"][1] < self.cols:
-                key = f"{futures[k].key}-widened"
-                args = futures[k], self.cols
-                futures[k] = self.client.submit(_data.widened, *args, key=key, pure=False)
-                self.partitions.homes[k] = None
+                self.partitions.derive(k, _data.widened, "widened", self.cols)
 
     def _counts(self, what):
         """Of each partition, examples of each class."""
@@ -180,6 +189,7 @@ def fit_pairs(estimator, cluster):
     ):
         totals = cluster.totals.sum(axis=0)
         weights = class_weights(estimator.class_weight, cluster.classes, totals)
+    of_table = first_map(estimator, cluster, spec) or "linear"
     solutions, spent = [], Spent()
     for i, j in combinations(range(cluster.classes.size), 2):
         task = Task(
@@ -188,7 +198,7 @@ def fit_pairs(estimator, cluster):
             class_weight=None if weights is None else (weights[i], weights[j]),
             seed=seed,
         )
-        solutions.append(Pair(estimator, cluster, task, spent).solve(spec))
+        solutions.append(Pair(estimator, cluster, task, spent, of_table).solve(spec))
     return solutions, spent.cost()
 
 
@@ -200,11 +210,20 @@ class Pair:
     cluster: Cluster
     task: Task
     spent: Spent
+    # What becomes of a table, as the library has it.
+    map: object = "linear"
+
+    def mapped(self, task, kind=None):
+        """The cluster, the problem and the map, after what becomes of a table has been learned."""
+        if not self.cluster.is_table():
+            return self.cluster, task, None
+        return self.cluster.maps.of(task, kind or self.map, self.spent)
 
     def solve(self, spec):
-        estimator, task = self.estimator, self.task
-        counted, tuned = self.cluster.of_pair(task).sum(axis=0), None
-        if searches(estimator) and counted.min() >= ENOUGH:
+        estimator, cluster, task = self.estimator, self.cluster, self.task
+        counted, tuned = cluster.of_pair(task).sum(axis=0), None
+        chooses = searches(estimator) or (estimator.features == "auto" and cluster.is_table())
+        if chooses and counted.min() >= ENOUGH:
             spec, tuned = _tune.tune(self, spec)
         steps = self._steps(spec)
 
@@ -213,10 +232,12 @@ class Pair:
 
         solution = minimum(task, estimator.verbose)
         solution.tuned = tuned
+        solution.map = map_name(self.map)
+        solution.effects = self._effects(task, solution)
         n = int(counted.sum())
         # One in a hundred always may be tied: no need to count more then.
         if solution.tied is not None and solution.tied > n // 100:
-            cluster, of_features, _ = self.cluster.mapped(task)
+            cluster, of_features, _ = self.mapped(task)
             unavoidable = _tune.unavoidable(cluster, of_features)
             solution.collapsed = solution.tied > _core.most_tied(n, of_features.cols, unavoidable)
         if estimator.solver != "online":
@@ -225,14 +246,21 @@ class Pair:
             if solution.eta0 is not None:
                 # Not looked for again: a fold may leave no partition with both classes.
                 steps |= {"eta0": solution.eta0, "finds_eta0": False}
-            solution.calibration = _calibrate.calibration(
-                self.cluster, task, minimum, estimator.calibrate, self.spent
-            )
+            solution.calibration = _calibrate.calibration(self, minimum)
         return solution
 
-    def minimum(self, task, spec, steps=None, verbose=False):
-        """The solution of a problem whose parameters are known."""
-        found = self._minimum(task, spec, steps or self._steps(spec), verbose)
+    def _effects(self, task, solution):
+        """What the rows say of columns and pairs; only of tables."""
+        if not self.cluster.is_table():
+            return None
+        _, _, learned = self.mapped(task)
+        given = {"task": task, "features": learned.features}
+        sums = self.cluster.partitions.each("effects", effect_sums, **given)
+        return _core.effects_of_sums(learned, solution.weights, solution.offset, sums)
+
+    def minimum(self, task, spec, steps=None, verbose=False, kind=None):
+        """The solution of a problem whose parameters, and map, are known."""
+        found = self._minimum(task, spec, steps or self._steps(spec), verbose, kind)
         counts = tuple(int(n) for n in self.cluster.of_pair(task).sum(axis=0))
         return solution_of(found, spec, counts, task.seed)
 
@@ -247,10 +275,10 @@ class Pair:
         """What the data calls the negative and the positive class."""
         return [class_name(label) for label in self.task.pair]
 
-    def _minimum(self, task, spec, steps, verbose):
+    def _minimum(self, task, spec, steps, verbose, kind):
         """What the solver finds of a problem whose parameters are known."""
         estimator = self.estimator
-        cluster, task, features = self.cluster.mapped(task)
+        cluster, task, learned = self.mapped(task, kind)
         online = estimator.solver == "online"
         start, eta0 = None, None
         if online or (estimator.start == "online" and spec["softness"] == 0):
@@ -267,14 +295,18 @@ class Pair:
         progress = Progress(estimator, rounds) if verbose else None
         try:
             of_call = context(self.names(), 1, progress)
-            found = _core.fit_rounds(rounds, cluster.sizes(task), encoded(spec), of_call, start)
+            given = (cluster.sizes(task), encoded(spec), of_call, start, learned)
+            found = _core.fit_rounds(rounds, *given)
         finally:
             rounds.close()
             if progress is not None:
                 progress.close()
         if online:
             found.update(stop="max_passes", n_iter=epochs)
-        return found | {"eta0": eta0, "features": features}
+        found["eta0"] = eta0
+        if learned is not None:
+            found.update(features=learned.features, gains=learned.gains)
+        return found
 
 
 class Progress:

@@ -13,11 +13,8 @@ def lazily(local, method, X):
     """A method of the local estimator, of every chunk when it is asked for."""
     if not isinstance(X, (da.Array, dd.DataFrame)):
         return getattr(local, method)(X)
-    dtype = local.classes_.dtype if method == "predict" else np.float64
-    # A column for each class, or one number a row.
-    many = local.classes_.size > 2
-    wide = method == "predict_proba" or (method == "decision_function" and many)
-    width = (local.classes_.size,) if wide else ()
+    empty = of_none(local, method)
+    dtype, width = empty.dtype, empty.shape[1:]
     name = f"ubauc-{method.replace('_', '-')}"
     if isinstance(X, dd.DataFrame):
         work = delayed(of_chunk, pure=True, name=name)
@@ -36,20 +33,26 @@ def lazily(local, method, X):
         local=local,
         method=method,
         dtype=dtype,
-        drop_axis=None if wide else 1,
+        drop_axis=None if width else 1,
         chunks=(X.chunks[0], *((n,) for n in width)),
-        meta=np.empty((0, *width), dtype=dtype),
+        meta=empty,
         token=name,
     )
+
+
+def of_none(local, method):
+    """Scores, classes or probabilities of no rows."""
+    dtype = local.classes_.dtype if method == "predict" else np.float64
+    # A column for each class, or one number a row.
+    many = local.classes_.size > 2
+    wide = method == "predict_proba" or (method == "decision_function" and many)
+    return np.empty((0, local.classes_.size) if wide else 0, dtype=dtype)
 
 
 def of_chunk(chunk, local, method):
     """Scores, classes or probabilities of rows in memory; none of none."""
     if chunk.shape[0] == 0:
-        # A model of hashed features takes any number of columns.
-        cols = getattr(local, "n_features_in_", chunk.shape[1])
-        found = getattr(local, method)(np.zeros((1, cols)))
-        return found[:0]
+        return of_none(local, method)
     return getattr(local, method)(chunk)
 
 

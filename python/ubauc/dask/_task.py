@@ -25,6 +25,10 @@ class Task:
     dealt: tuple = ()
     # Which of several ways to deal them.
     deal: int = 0
+    # In the order of the rows, as they are where pairs of columns are ranked.
+    in_turn: bool = False
+    # Whole groups are dealt, and the rows know it by this name; see `_groups.py`.
+    dealt_as: str | None = None
     # The problem that holds rows out of this one altogether.
     held_out: "Task | None" = None
 
@@ -37,11 +41,21 @@ class Task:
             of_negative, of_positive = self.class_weight or (1.0, 1.0)
             weights = ones * (negative * of_negative + positive * of_positive)
         if self.held_out is not None:
-            held_out = self.held_out.labels(partition, number)[2]
-            weights = np.where(held_out, 0.0, 1.0 if weights is None else weights)
+            _, left = self.held_out.learned(partition, number)
+            if left is not None:
+                weights = np.where(left > 0, 1.0 if weights is None else weights, 0.0)
         left_out = np.zeros(positive.size, dtype=bool)
-        if self.fold is not None:
+        if self.dealt_as is not None:
+            left_out = partition.folds[self.dealt_as][self.deal] == self.fold
+            if weights is not None:
+                left_out &= weights > 0
+        elif self.fold is not None:
             counted = True if weights is None else weights > 0
+            if self.in_turn:
+                rows = np.flatnonzero((negative | positive) & counted)
+                given = (positive[rows], self.dealt[number], self.folds, self.seed)
+                left_out[rows[_core.folds_in_turn(*given) == self.fold]] = True
+                return positive, weights, left_out
             for code, of_class in enumerate((negative, positive)):
                 rows = np.flatnonzero(of_class & counted)
                 stream = [self.seed, number, code]

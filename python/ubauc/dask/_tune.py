@@ -4,7 +4,8 @@ The search is the library's, the same as for rows in memory (`ubauc::tune`); her
 folds are reached. They are stratified over all partitions. A fold is left out by weights of 0, so
 nothing is copied. Its AUC is exact (`_auc.py`), each row counting once; for another criterion its
 scores are brought here. A fifth of the rows is held out first, `MOST` at most: the choice and
-logistic regression are fitted to the others and compared on these.
+logistic regression are fitted to the others and compared on these. Of a table the map of its
+columns is learned without each fold, and chosen in the same way.
 """
 
 import json
@@ -13,9 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from .._problem import Solution, chosen, context, search_of
+from .._problem import Solution, chosen, context, maps_of, search_of
+from ..metrics._given import groups_of
 from ._auc import _exact, _Rounds
 from ._calibrate import MOST
+from ._groups import Groups
 from ._rounds import ROWS_AT_ONCE, Rounds
 from ._task import FOLDS
 
@@ -26,27 +29,63 @@ HELD_OUT = 0.2
 
 
 def tune(pair, spec):
-    """The parameters with what was found, and what was tried."""
-    cluster, task, spent = pair.cluster, pair.task, pair.spent
-    criterion = pair.estimator.criterion
-    counted, outer = cluster.of_pair(task), None
-    if HELD_OUT:
-        outer, task, counted = task.hold_out(min(HELD_OUT, MOST / counted.sum()), counted)
-    search = search_of(pair.estimator, spec, task.seed)
-    deals, k = _core.deals(search, int(counted.sum()))
-    folds = task.without_each(k, counted, deals)
-    n_neg, n_pos = (int(n) for n in counted.sum(axis=0))
-    of_folds = [cluster.mapped(fold) for fold in folds]
+    """The parameters with what was found, and what was tried. Of several maps the pair takes the
+    one that is chosen."""
+    cluster, spent = pair.cluster, pair.spent
+    search = search_of(pair.estimator, spec, pair.task.seed)
+    dealing = dealt(cluster, pair.task, search)
+    outer = dealing[0]
+
+    def rows(kind):
+        return rows_of(pair, dealing, json.loads(kind))
+
+    spent.at_once = max(1, min(AT_ONCE, ROWS_AT_ONCE // max(1, cluster.rows)))
+    of_call = context(pair.names(), spent.at_once)
+    try:
+        if pair.estimator.features == "linear" or not cluster.is_table():
+            found = _core.tune_rounds(rows('"linear"'), search, of_call)
+        else:
+            table = {
+                "columns": cluster.cols,
+                "has_bins": lambda: cluster.maps.has_bins(pair.task, spent),
+                "rows": rows,
+            }
+            maps = maps_of(pair.estimator)
+            maps = None if maps is None else json.dumps(maps)
+            found = _core.tune_map_rounds(table, maps, search, of_call)
+    except BaseException:
+        # What is still under way in threads need not go on.
+        spent.stopped = True
+        raise
+    finally:
+        spent.at_once = 1
+    first, pair.map = pair.map, json.loads(found).get("map", pair.map)
+    best, tuned = chosen(spec, found)
+    if tuned is not None and outer is not None:
+        is_logistic = json.loads(found)["is_logistic"]
+        compare(pair, outer, best, tuned, first, is_logistic)
+    return best, tuned
+
+
+def rows_of(pair, dealing, kind):
+    """The folds as the library reaches them, after a map was learned without each."""
+    _, task, folds, counted = dealing
+    cluster, criterion = pair.cluster, pair.estimator.criterion
+    if cluster.is_table():
+        # The rows of the features of maps that were tried before.
+        cluster.maps.release()
+    of_folds = [pair.mapped(fold, kind) for fold in folds]
 
     def without(fold):
         of_map, of_features, _ = of_folds[fold]
-        return Rounds(of_map.partitions, of_features, spent)
+        return Rounds(of_map.partitions, of_features, pair.spent)
 
     def judge(fold, weights):
         of_map, of_features, _ = of_folds[fold]
         return judged(of_map, of_features, weights, criterion)
 
-    rows = {
+    n_neg, n_pos = (int(n) for n in counted)
+    return {
         "n_neg": n_neg,
         "n_pos": n_pos,
         "cols": cluster.cols,
@@ -54,49 +93,75 @@ def tune(pair, spec):
         "unavoidable": unavoidable(of_folds[0][0], replace(task, cols=of_folds[0][1].cols)),
         "without": without,
         "judge": judge,
-        "maps": None if cluster.maps is None else [features for _, _, features in of_folds],
+        "maps": [learned for _, _, learned in of_folds] if cluster.is_table() else None,
     }
-    spent.at_once = max(1, min(AT_ONCE, ROWS_AT_ONCE // max(1, cluster.rows)))
-    try:
-        found = _core.tune_rounds(rows, search, context(pair.names(), spent.at_once))
-    except BaseException:
-        # What is still under way in threads need not go on.
-        spent.stopped = True
-        raise
-    finally:
-        spent.at_once = 1
-    best, tuned = chosen(spec, found)
-    if tuned is not None and outer is not None:
-        is_logistic = json.loads(found)["is_logistic"]
-        compare(pair, outer, best, tuned, is_logistic)
-    return best, tuned
 
 
-def compare(pair, outer, best, tuned, is_logistic):
-    """Adds the verdict: the choice beside logistic regression on rows that neither has seen."""
+def dealt(cluster, task, search):
+    """The problem that holds rows out, or None; that of the others, without each fold in turn, and
+    their examples of both classes."""
+    counted, outer = cluster.of_pair(task), None
+    share = min(HELD_OUT, MOST / counted.sum())
+    if cluster.has_groups:
+        return dealt_by_groups(cluster, task, json.loads(search) | {"held_out": share})
+    if share:
+        outer, task, counted = task.hold_out(share, counted)
+    deals, k = _core.deals(search, int(counted.sum()))
+    return outer, task, task.without_each(k, counted, deals), counted.sum(axis=0)
+
+
+def dealt_by_groups(cluster, task, search):
+    """The same of whole groups."""
+    search, groups, outer = json.dumps(search), Groups(cluster, task), None
+    held_out, deals = _core.deal_groups(groups.counts, search)
+    _, k = _core.deals(search, 0)
+    if held_out.any():
+        # In fold 0 of two.
+        outer = groups.without_each(2, [np.where(held_out, 0, 1)])[0]
+        task = replace(task, held_out=outer)
+    deals = [np.where(held_out, -1, deal) for deal in deals]
+    folds = groups.without_each(k, deals, task)
+    return outer, task, folds, groups.counts[~held_out].sum(axis=0)
+
+
+def compare(pair, outer, best, tuned, first, is_logistic):
+    """Adds the verdict: the choice beside logistic regression, on the map that was tried first, on
+    rows that neither has seen."""
     names = ("beta", "gamma", "softness", "class_weight", "least_squares")
     logistic = tuned["points"][tuned["logistic"]]
     logistic = {name: logistic[name] for name in names}
-    ours = pair.minimum(outer, best)
+
+    def scores(spec, kind):
+        found = pair.minimum(outer, spec, kind=kind)
+        cluster, of_features, _ = pair.mapped(outer, kind)
+        return held_out_scores(cluster, of_features, found.weights)
+
+    ours, positive = scores(best, pair.map)
     theirs = ours
-    if logistic != {name: best[name] for name in names}:
-        theirs = pair.minimum(outer, best | logistic)
-    cluster, outer, _ = pair.cluster.mapped(outer)
-    columns = held_out_scores(cluster, outer, ours.weights, theirs.weights)
-    verdict, is_worse = _core.verdict(*columns, is_logistic)
+    if pair.map != first or logistic != {name: best[name] for name in names}:
+        theirs, _ = scores(best | logistic, first)
+    groups = None
+    if pair.cluster.has_groups:
+        labels = pair.cluster.partitions.each("held-out", groups_of_held_out, task=outer)
+        groups = groups_of(np.concatenate(labels), ours)
+    verdict, is_worse = _core.verdict(ours, theirs, positive, groups, is_logistic)
     tuned.update(verdict=json.loads(verdict), is_worse_than_logistic=is_worse)
 
 
-def held_out_scores(cluster, task, *models):
-    """Scores of the rows left out by each of some weights, and which of these are positive."""
-    pieces = cluster.partitions.each("held-out", scores_of, task=task, models=models)
+def held_out_scores(cluster, task, weights):
+    """Scores of the rows left out, and which of these are positive."""
+    pieces = cluster.partitions.each("held-out", scores_of, task=task, weights=weights)
     return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
 
-def scores_of(partition, number, task, models):
+def scores_of(partition, number, task, weights):
     positive, _, left_out = task.labels(partition, number)
-    scores = [partition.part.scores(model_of(weights))[left_out] for weights in models]
-    return *scores, positive[left_out]
+    return partition.part.scores(model_of(weights))[left_out], positive[left_out]
+
+
+def groups_of_held_out(partition, number, task):
+    labels, of_rows = partition.groups
+    return labels[of_rows[task.labels(partition, number)[2]]]
 
 
 def model_of(weights):

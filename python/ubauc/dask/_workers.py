@@ -94,6 +94,14 @@ class Partitions:
             self._settle()
         return found
 
+    def derive(self, number, function, name, *arguments):
+        """Replace a partition by a function of it, on the workers."""
+        before = self.futures[number]
+        self.futures[number] = self.client.submit(
+            function, before, *arguments, key=f"{before.key}-{name}", pure=False
+        )
+        self.homes[number] = None
+
     def release(self):
         """Let the workers have their memory back."""
         for future in self.futures:

@@ -2,7 +2,7 @@
 //!
 //! Folds and held-out parts are stratified: every part has its share of each class, up to one
 //! example, or as nearly as groups allow that must not be divided (`split/groups.rs`). A seed gives
-//! the same split on every platform and for any number of threads. Cost O(N), with groups O(N log N).
+//! the same split on every platform and for any number of threads. Cost O(N), with G groups O(N + G log G).
 
 mod groups;
 
@@ -10,8 +10,9 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-pub use groups::{group_folds, group_hold_out};
+pub use groups::{GroupedRows, folds_of_groups, group_folds, group_hold_out, hold_out_groups};
 
+use crate::data::hash::mix;
 use crate::{Error, Result};
 
 /// The fold of every example, from 0 to k − 1. In any two folds the number of positives, the
@@ -26,6 +27,35 @@ pub fn folds(positive: &[bool], k: u32, seed: u64) -> Result<Vec<u32>> {
         folds[i] = fold;
     }
     Ok(folds)
+}
+
+/// The fold of every example of a part of the data, from 0 to k − 1, where so many positives and negatives are in the
+/// parts before: of every k examples of a class in a row one goes to each fold, in an order drawn each time. Folds are
+/// stratified as those of [`folds`] are, but parts need to know no more of each other than these counts.
+pub fn folds_in_turn(
+    positive: impl Iterator<Item = bool>,
+    before: [u64; 2],
+    k: u32,
+    seed: u64,
+) -> Vec<u32> {
+    let size = u64::from(k.max(1));
+    let mut numbers = before;
+    // Of each class, the block that the order belongs to, and the order.
+    let mut orders = [0, 1].map(|_| (u64::MAX, Vec::new()));
+    let fold = |positive: bool| {
+        let class = usize::from(!positive);
+        let (block, place) = (numbers[class] / size, numbers[class] % size);
+        numbers[class] += 1;
+        let (of_block, order) = &mut orders[class];
+        if *of_block != block {
+            *of_block = block;
+            let draw = mix(seed ^ mix(2 * block + class as u64));
+            *order = (0..size as u32).collect();
+            order.shuffle(&mut Pcg64::seed_from_u64(draw));
+        }
+        order[place as usize]
+    };
+    positive.map(fold).collect()
 }
 
 /// Which examples are held out: of each class the given share, rounded, but at least one, and one
@@ -122,6 +152,27 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn folds_in_turn_are_stratified_and_those_of_parts(
+            positive in prop::collection::vec(any::<bool>(), 0..200), k in 1u32..6, seed: u64, cut in 0usize..200,
+        ) {
+            let folds = folds_in_turn(positive.iter().copied(), [0; 2], k, seed);
+            for class in [true, false] {
+                let of_class: Vec<u32> =
+                    positive.iter().zip(&folds).filter(|(p, _)| **p == class).map(|(_, f)| *f).collect();
+                let sizes: Vec<usize> = (0..k).map(|fold| count(&of_class, &fold)).collect();
+                prop_assert_eq!(sizes.iter().sum::<usize>(), of_class.len());
+                let most = sizes.iter().max().unwrap();
+                prop_assert!(sizes.iter().all(|n| n + 1 >= *most), "{:?}", sizes);
+            }
+            let (first, second) = positive.split_at(cut.min(positive.len()));
+            let n = count(first, &true);
+            let before = [n as u64, (first.len() - n) as u64];
+            let mut parts = folds_in_turn(first.iter().copied(), [0; 2], k, seed);
+            parts.extend(folds_in_turn(second.iter().copied(), before, k, seed));
+            prop_assert_eq!(folds, parts);
+        }
+
         #[test]
         fn folds_have_equal_parts_of_each_class(
             positive in prop::collection::vec(any::<bool>(), 0..200), k in 2u32..12, seed: u64,

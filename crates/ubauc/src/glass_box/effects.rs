@@ -16,6 +16,7 @@
 //! The importance of a term is its standard deviation over the rows.
 
 mod saved;
+mod sums;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,8 @@ use crate::features::columns::{Cells, ColumnInfo, ColumnMap, Effect, PairCells};
 use crate::{Error, Result};
 
 pub use saved::{SavedEffects, SavedTerm};
+pub use sums::EffectSums;
+use sums::TermSums;
 
 /// Sweeps end when they change nothing by more than this share of the largest weight, or after this many.
 const ENOUGH: f64 = 1e-13;
@@ -121,35 +124,39 @@ impl Effects {
         table: &Table,
         sample_weights: Option<&[f64]>,
     ) -> Result<Effects> {
-        let lengths = [
-            ("weights of the map", map.width(), Some(weights.len())),
-            (
-                "sample weights",
-                table.len(),
-                sample_weights.map(<[f64]>::len),
-            ),
-        ];
-        for (what, expected, got) in lengths {
-            if let Some(got) = got.filter(|got| *got != expected) {
-                return Err(Error::Length {
-                    what,
-                    expected,
-                    got,
-                });
-            }
-        }
+        Effects::of_sums(
+            map,
+            weights,
+            intercept,
+            &EffectSums::of(map, table, sample_weights)?,
+        )
+    }
+
+    /// The same from what was summed over the rows, here or elsewhere.
+    pub fn of_sums(
+        map: &ColumnMap,
+        weights: &[f64],
+        intercept: f64,
+        sums: &EffectSums,
+    ) -> Result<Effects> {
         map.check()?;
+        let (expected, got) = (map.width(), weights.len());
+        if expected != got {
+            return Err(Error::Length {
+                what: "weights of the map",
+                expected,
+                got,
+            });
+        }
         let (readers, mut terms) = terms_of(map, weights);
-        let rows = Readings::new(&readers, table)?;
-        let weight = |i: usize| sample_weights.map_or(1.0, |s| s[i]);
+        let sums = sums.of_terms(terms.len())?;
         for at in 0..terms.len() {
             if terms[at].table.pair.is_some() {
-                purify(&mut terms, at, (&rows, &readers), &weight);
+                purify(&mut terms, at, &sums[at], &readers);
             }
         }
-        let means = terms
-            .iter_mut()
-            .map(|term| centre(term, &rows, &weight, &readers));
+        let centred = terms.iter_mut().zip(sums);
+        let means = centred.map(|(term, sums)| centre(term, sums, &readers));
         let intercept = intercept + means.sum::<f64>();
         Ok(Effects {
             terms,
@@ -194,30 +201,27 @@ impl Effects {
     }
 }
 
-/// Takes the mean over the rows from a main term, which is the answer; and counts the rows of every cell.
-fn centre(
-    term: &mut Term,
-    rows: &Readings,
-    weight: &dyn Fn(usize) -> f64,
-    readers: &ColumnMap,
-) -> f64 {
+/// Takes the mean over the rows from a main term, which is the answer; and notes the rows of every cell.
+fn centre(term: &mut Term, sums: &TermSums, readers: &ColumnMap) -> f64 {
     let slope = term.slope.unwrap_or(0.0);
-    let (mut sums, mut counts) = ([0.0; 3], BTreeMap::new());
-    for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
-        let cells = rows.cells(i, &term.table.sides);
-        let linear = term.table.linear.map_or(0.0, |k| slope * rows.number(i, k));
-        let value = linear + term.table.value(&cells);
-        let s = weight(i);
-        sums = [
-            sums[0] + s,
-            sums[1] + s * value,
-            sums[2] + s * value * value,
+    let (mut of_all, mut counts) = ([0.0; 3], BTreeMap::new());
+    for (cells, sum) in sums.cells() {
+        let value = term.table.value(cells);
+        // Σ s f and Σ s f² of f = value + slope · z.
+        let first = sum.weight * value + slope * sum.number;
+        let second = sum.weight * value * value
+            + 2.0 * value * slope * sum.number
+            + slope * slope * sum.square;
+        of_all = [
+            of_all[0] + sum.weight,
+            of_all[1] + first,
+            of_all[2] + second,
         ];
-        *counts.entry(cells).or_insert(0_u64) += 1;
+        counts.insert(cells.to_vec(), sum.rows);
     }
-    let total = sums[0].max(f64::MIN_POSITIVE);
-    let mean = sums[1] / total;
-    term.importance = (sums[2] / total - mean * mean).max(0.0).sqrt();
+    let total = of_all[0].max(f64::MIN_POSITIVE);
+    let mean = of_all[1] / total;
+    term.importance = (of_all[2] / total - mean * mean).max(0.0).sqrt();
     let moved = match term.table.pair {
         Some(_) => 0.0,
         None => mean,
@@ -379,20 +383,16 @@ fn main_of(map: &ColumnMap, terms: &mut Vec<Term>, column: usize, cells: &Cells)
 }
 
 /// Takes the main effects out of a pair and gives them to the terms of its columns.
-fn purify(
-    terms: &mut [Term],
-    at: usize,
-    (rows, readers): (&Readings, &ColumnMap),
-    weight: &dyn Fn(usize) -> f64,
-) {
+fn purify(terms: &mut [Term], at: usize, sums: &TermSums, readers: &ColumnMap) {
     let sides = terms[at].table.sides.clone();
     let Ok(mains) = <[usize; 2]>::try_from(terms[at].mains.clone()) else {
         return;
     };
     let mut grid: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
-        let cells = rows.cells(i, &sides);
-        *grid.entry((cells[0], cells[1])).or_insert(0.0) += weight(i);
+    for (cells, sum) in sums.cells() {
+        if let &[a, b] = cells {
+            grid.insert((a, b), sum.weight);
+        }
     }
     let of_main = |side: usize| {
         let main = *terms[mains[side]].table.sides.first()?;

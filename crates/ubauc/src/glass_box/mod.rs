@@ -17,13 +17,13 @@
 
 pub mod effects;
 pub mod explain;
-mod ranking;
+pub mod ranking;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use ranking::{PairGain, Ranking};
+pub use ranking::{PairGain, PairRanking, Ranking, Sides};
 
 use crate::algorithm::{Outcome, TrainingSet};
 use crate::data::dataset::Dataset;

@@ -4,35 +4,38 @@
 //! three folds, each in turn is left out. γ is fixed and rather large: with a model fitted as closely as suits its own AUC
 //! (1e-5) the residuals of the three tables on which it was tried were noisier, and the pairs ranked first were worse.
 //! Numbers are ranked in the bins of the coarsest width. Both were chosen by the test AUC of five tables.
+//!
+//! Rows are needed for four things, each a sum over parts of the table: how often values occur ([`Sides::new`]), what a
+//! column adds to the score ([`MainSums`]), residuals in the cells of pairs ([`Sides::sums`]), and rows in the cells of the
+//! chosen ones ([`Sides::counts`]). [`Ranking`] has one part, the table; a cluster adds up many.
+
+mod sides;
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{LearnedMap, PairChoice, TrainingTable};
 use crate::data::dataset::Dataset;
-use crate::data::rows::{NO_CELL, Rows};
+use crate::data::rows::Rows;
 use crate::data::split;
-use crate::features::columns::bins::{Bins, ValueCounts};
-use crate::features::columns::pairs::rank::{CellColumn, RankedPair, Residuals, rank};
-use crate::features::columns::pairs::{PairCounts, Side, learn};
-use crate::features::columns::{
-    Cells, ColumnKind, ColumnMap, Effect, NestedMap, WIDTHS, value_counts,
-};
+use crate::features::columns::pairs::rank::{RankedPair, Residuals, rank};
+use crate::features::columns::pairs::{PairCounts, learn};
+use crate::features::columns::{ColumnKind, ColumnMap, Effect, NestedMap, value_counts};
 use crate::objective::ubauc::ClassWeight;
 use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
 use crate::solver::nesting::Group;
 use crate::{Error, Result};
+use sides::SideCodes;
+pub use sides::Sides;
 
-/// Numbers have the bins of the additive map, from this width on: about 16, 8 and 4 a side.
-const FIRST_WIDTH: usize = WIDTHS.len() - 3;
 /// Folds of the out-of-fold residuals.
-const FOLDS: u32 = 3;
+pub const FOLDS: u32 = 3;
 /// Of the model that leaves them.
 const GAMMA: f64 = 3e-3;
 const TOLERANCE: f64 = 1e-3;
-const SEED: u64 = 1;
-/// With more sides than this the pairs of those with the largest main effects are ranked.
-const MAX_SIDES: usize = 200;
-
+/// Of these folds.
+pub const SEED: u64 = 1;
 /// A pair with its gain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairGain {
@@ -46,56 +49,28 @@ pub struct PairGain {
     pub is_significant: bool,
 }
 
-/// One column in cells.
-struct PairSide {
-    column: usize,
-    cells: Cells,
-    side: Side,
-    /// The cell of every row.
-    codes: Vec<u32>,
-}
-
 /// All pairs, the largest gain first.
-pub struct Ranking {
-    sides: Vec<PairSide>,
+#[derive(Debug, Clone)]
+pub struct PairRanking {
+    sides: Sides,
     ranked: Vec<RankedPair>,
     names: Vec<String>,
-    /// Rows that the cells of a pair are learned from.
-    taken: Vec<bool>,
-    columns: usize,
 }
 
-impl Ranking {
-    /// Ranks the pairs by the rows with a weight above 0.
-    pub fn new(training: &TrainingTable<'_>, additive: &NestedMap) -> Result<Ranking> {
-        training.check()?;
-        let rows = additive.map.apply(training.table)?;
-        let data = Dataset::new(rows, training.labels.clone(), Vec::new())?;
-        let (log_odds, weights) = out_of_fold(training, &data, additive)?;
-        let positive = &training.labels.positive;
-        let residuals = Residuals::logistic(&log_odds, positive, training.weights);
-        let deviations = main_deviations(&data, &weights, &additive.map);
-        let sides = sides(training, additive, &deviations)?;
-        let columns: Vec<CellColumn> = sides.iter().map(PairSide::coarsest).collect();
-        let mut ranked = rank(&columns, &residuals)?;
+impl PairRanking {
+    /// Of the pairs of sides that were ranked.
+    pub fn new(additive: &NestedMap, sides: Sides, mut ranked: Vec<RankedPair>) -> PairRanking {
+        let columns = &additive.map.columns;
         // Two sides of one column are one table of it already, but for parts of a time.
         ranked.retain(|pair| {
-            let [a, b] = pair.columns.map(|side| &sides[side]);
-            a.column != b.column || additive.map.columns[a.column].kind == ColumnKind::Time
+            let [a, b] = pair.columns.map(|side| sides.sides[side].column);
+            a != b || columns[a].kind == ColumnKind::Time
         });
-        let taken = |i: usize| training.weights.is_none_or(|s| s[i] > 0.0);
-        Ok(Ranking {
+        PairRanking {
             sides,
             ranked,
-            names: additive
-                .map
-                .columns
-                .iter()
-                .map(|c| c.name.clone())
-                .collect(),
-            taken: (0..data.rows().len()).map(taken).collect(),
-            columns: training.table.columns().len(),
-        })
+            names: columns.iter().map(|c| c.name.clone()).collect(),
+        }
     }
 
     /// How many pairs there are.
@@ -117,17 +92,17 @@ impl Ranking {
         PairGain {
             names: pair
                 .columns
-                .map(|side| self.names[self.sides[side].column].clone()),
+                .map(|side| self.names[self.sides.sides[side].column].clone()),
             gain: pair.gain,
             deviation: pair.deviation,
             is_significant: pair.is_significant,
         }
     }
 
-    /// The additive map with tables of the chosen pairs.
-    pub fn with_pairs(&self, additive: &NestedMap, choice: &PairChoice) -> Result<LearnedMap> {
+    /// Those chosen.
+    pub fn choose(&self, choice: &PairChoice) -> Result<Vec<RankedPair>> {
         let best = |count: usize| self.ranked.iter().take(count).copied().collect();
-        let chosen: Vec<RankedPair> = match choice {
+        Ok(match choice {
             PairChoice::Best(count) => best(*count),
             PairChoice::PerColumn(share) => {
                 if !(*share >= 0.0 && share.is_finite()) {
@@ -137,11 +112,31 @@ impl Ranking {
                         must: "finite and at least 0",
                     });
                 }
-                best((share * self.columns as f64).ceil() as usize)
+                best((share * self.names.len() as f64).ceil() as usize)
             }
             PairChoice::Named(pairs) => self.named(pairs)?,
-        };
-        let effects = chosen.iter().map(|pair| self.effect(pair)).collect();
+        })
+    }
+
+    /// The additive map with tables of the chosen pairs, by the rows that are in their cells.
+    pub fn with_counts(
+        &self,
+        additive: &NestedMap,
+        chosen: &[RankedPair],
+        counts: &[PairCounts],
+    ) -> Result<LearnedMap> {
+        let (expected, got) = (chosen.len(), counts.len());
+        if expected != got {
+            return Err(Error::Length {
+                what: "pairs with rows counted",
+                expected,
+                got,
+            });
+        }
+        let pairs = chosen.iter().zip(counts);
+        let effects = pairs
+            .map(|(pair, counts)| self.effect(pair, counts))
+            .collect();
         Ok(LearnedMap {
             pairs: chosen.iter().map(|pair| self.gain(pair)).collect(),
             ..additive.with_effects(effects)?.into()
@@ -154,7 +149,7 @@ impl Ranking {
         for pair in &self.ranked {
             let [a, b] = pair
                 .columns
-                .map(|side| self.names[self.sides[side].column].as_str());
+                .map(|side| self.names[self.sides.sides[side].column].as_str());
             by_name.entry([a.min(b), a.max(b)]).or_default().push(*pair);
         }
         let mut found: Vec<RankedPair> = Vec::new();
@@ -172,13 +167,9 @@ impl Ranking {
         Ok(found)
     }
 
-    fn effect(&self, pair: &RankedPair) -> (Effect, Vec<Group>) {
-        let [a, b] = pair.columns.map(|side| &self.sides[side]);
-        let rows = a.codes.iter().zip(&b.codes).zip(&self.taken);
-        let taken = rows
-            .filter(|(_, taken)| **taken)
-            .map(|((a, b), _)| (*a, *b));
-        let (pairs, groups) = learn([&a.side, &b.side], &PairCounts::of(taken));
+    fn effect(&self, pair: &RankedPair, counts: &PairCounts) -> (Effect, Vec<Group>) {
+        let [a, b] = pair.columns.map(|side| &self.sides.sides[side]);
+        let (pairs, groups) = learn([&a.side, &b.side], counts);
         let effect = Effect::Pair {
             columns: [a.column, b.column],
             cells: [a.cells.clone(), b.cells.clone()],
@@ -188,24 +179,75 @@ impl Ranking {
     }
 }
 
-impl PairSide {
-    /// Every row in the bins of the coarsest width.
-    fn coarsest(&self) -> CellColumn {
-        let Some(bins) = self.side.widths.last() else {
-            return CellColumn {
-                codes: self.codes.clone(),
-                cells: 0,
-            };
-        };
-        let bin = |&code: &u32| match code {
-            NO_CELL => NO_CELL,
-            code => bins[code as usize],
-        };
-        CellColumn {
-            codes: self.codes.iter().map(bin).collect(),
-            cells: bins.iter().max().map_or(0, |last| last + 1),
-        }
+/// All pairs of the columns of a table in memory.
+pub struct Ranking {
+    pairs: PairRanking,
+    codes: SideCodes,
+    /// Rows that the cells of a pair are learned from.
+    taken: Vec<bool>,
+}
+
+impl Ranking {
+    /// Ranks the pairs by the rows with a weight above 0.
+    pub fn new(training: &TrainingTable<'_>, additive: &NestedMap) -> Result<Ranking> {
+        training.check()?;
+        let rows = additive.map.apply(training.table)?;
+        let data = Dataset::new(rows, training.labels.clone(), Vec::new())?;
+        let (log_odds, weights) = out_of_fold(training, &data, additive)?;
+        let positive = &training.labels.positive;
+        let residuals = Residuals::logistic(&log_odds, positive, training.weights);
+        let deviations = MainSums::of(data.rows(), &weights, &additive.map).deviations();
+        let counts = value_counts(training.table, training.weights);
+        let sides = Sides::new(additive, &counts, &deviations);
+        let codes = sides.codes(training.table)?;
+        let ranked = rank(&sides.coarsest(&codes), &residuals)?;
+        let taken = |i: usize| training.weights.is_none_or(|s| s[i] > 0.0);
+        Ok(Ranking {
+            pairs: PairRanking::new(additive, sides, ranked),
+            codes,
+            taken: (0..data.rows().len()).map(taken).collect(),
+        })
     }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// No pairs.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The largest gain first.
+    pub fn pairs(&self) -> Vec<PairGain> {
+        self.pairs.pairs()
+    }
+
+    /// The additive map with tables of the chosen pairs.
+    pub fn with_pairs(&self, additive: &NestedMap, choice: &PairChoice) -> Result<LearnedMap> {
+        let chosen = self.pairs.choose(choice)?;
+        let count = |pair: &RankedPair| self.codes.counts(pair.columns, &self.taken);
+        let counts: Vec<PairCounts> = chosen.iter().map(count).collect();
+        self.pairs.with_counts(additive, &chosen, &counts)
+    }
+}
+
+/// The model that leaves residuals.
+pub fn residual_params() -> BaUbaucParams {
+    BaUbaucParams {
+        beta: 0.0,
+        softness: 1.0,
+        gamma: GAMMA,
+        class_weight: ClassWeight::None,
+        tolerance: TOLERANCE,
+        ..BaUbaucParams::default()
+    }
+}
+
+/// The log-odds where columns tell nothing: for too few examples to leave any out.
+pub fn prior_log_odds(n_pos: usize, n_neg: usize) -> f64 {
+    ((n_pos as f64 + 0.5) / (n_neg as f64 + 0.5)).ln()
 }
 
 /// The log-odds of every row by a model that has not seen it, and the weights of one of these models.
@@ -219,28 +261,27 @@ fn out_of_fold(
     let of: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0).collect();
     let positive: Vec<bool> = of.iter().map(|&i| data.positive()[i]).collect();
     let groups: Option<Vec<u32>> = training.groups.map(|g| of.iter().map(|&i| g[i]).collect());
+    let n_pos = positive.iter().filter(|p| **p).count();
+    let n_neg = of.len() - n_pos;
     let folds = match &groups {
-        None => split::folds(&positive, FOLDS, SEED),
-        Some(groups) => split::group_folds(&positive, groups, FOLDS, SEED),
+        None if n_pos.min(n_neg) < FOLDS as usize => None,
+        None => Some(split::folds_in_turn(
+            positive.iter().copied(),
+            [0; 2],
+            FOLDS,
+            SEED,
+        )),
+        Some(groups) => match split::group_folds(&positive, groups, FOLDS, SEED) {
+            Ok(folds) => Some(folds),
+            Err(Error::Classes { .. }) => None,
+            Err(error) => return Err(error),
+        },
     };
-    let folds = match folds {
-        Ok(folds) => folds,
-        // Too few examples of a class: as if the columns told nothing.
-        Err(Error::Classes { .. } | Error::OneClass { .. } | Error::Empty) => {
-            let n_pos = positive.iter().filter(|p| **p).count() as f64;
-            let odds = (n_pos + 0.5) / (of.len() as f64 - n_pos + 0.5);
-            return Ok((vec![odds.ln(); n], vec![0.0; data.rows().cols()]));
-        }
-        Err(error) => return Err(error),
+    let Some(folds) = folds else {
+        let log_odds = vec![prior_log_odds(n_pos, n_neg); n];
+        return Ok((log_odds, vec![0.0; data.rows().cols()]));
     };
-    let params = BaUbaucParams {
-        beta: 0.0,
-        softness: 1.0,
-        gamma: GAMMA,
-        class_weight: ClassWeight::None,
-        tolerance: TOLERANCE,
-        ..BaUbaucParams::default()
-    };
+    let params = residual_params();
     let mut log_odds = vec![0.0; n];
     let mut start: Option<Vec<f64>> = None;
     for fold in 0..FOLDS {
@@ -262,125 +303,58 @@ fn out_of_fold(
     Ok((log_odds, start.unwrap_or_default()))
 }
 
-/// The deviation over the rows of what each column adds to the score.
-fn main_deviations(data: &Dataset, weights: &[f64], map: &ColumnMap) -> Vec<f64> {
-    let Rows::Coded(coded) = data.rows() else {
-        return vec![0.0; map.columns.len()];
-    };
-    let shape = coded.shape();
-    let mut sums = vec![[0.0; 2]; map.columns.len()];
-    let mut of_row = vec![0.0; map.columns.len()];
-    for i in 0..shape.rows {
-        of_row.fill(0.0);
-        for (k, effect) in map.effects.iter().enumerate() {
-            let value = match k < shape.numbers {
-                true => coded.all_values()[i * shape.numbers + k] * weights[k],
-                false => {
-                    let code = coded.all_codes()[i * shape.codes + k - shape.numbers];
-                    weights.get(code as usize).copied().unwrap_or(0.0)
-                }
-            };
-            of_row[effect.columns()[0]] += value;
-        }
-        for (sum, x) in sums.iter_mut().zip(&of_row) {
-            sum[0] += x;
-            sum[1] += x * x;
-        }
-    }
-    let n = shape.rows.max(1) as f64;
-    let deviation = |[sum, squares]: [f64; 2]| (squares / n - (sum / n).powi(2)).max(0.0).sqrt();
-    sums.into_iter().map(deviation).collect()
+/// What each column adds to the score of a row: Σ and Σ of squares over the rows of a part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MainSums {
+    sums: Vec<[f64; 2]>,
+    rows: u64,
 }
 
-/// Every column as a side of pairs; of too many those with the largest main effects.
-fn sides(
-    training: &TrainingTable<'_>,
-    additive: &NestedMap,
-    deviations: &[f64],
-) -> Result<Vec<PairSide>> {
-    let counts = value_counts(training.table, training.weights);
-    let mut found: Vec<(usize, Cells, Side)> = Vec::new();
-    for (column, info) in additive.map.columns.iter().enumerate() {
-        if let Some(counts) = counts.get(column).and_then(Option::as_ref)
-            && counts.distinct() + usize::from(info.missing > 0) > 1
-        {
-            let (cells, side) = number_side(counts, info.missing > 0);
-            found.push((column, cells, side));
-        }
-        for effect in &additive.map.effects {
-            if let Effect::Cells { column: of, cells } = effect
-                && *of == column
-                && matches!(cells, Cells::Levels { .. } | Cells::Part { .. })
-            {
-                found.push((column, cells.clone(), Side::of_cells(cells.len() as u32)));
+impl MainSums {
+    /// By these weights of the features of a map.
+    pub fn of(rows: &Rows, weights: &[f64], map: &ColumnMap) -> MainSums {
+        let mut sums = vec![[0.0; 2]; map.columns.len()];
+        let Rows::Coded(coded) = rows else {
+            return MainSums { sums, rows: 0 };
+        };
+        let shape = coded.shape();
+        let weight = |j: usize| weights.get(j).copied().unwrap_or(0.0);
+        let mut of_row = vec![0.0; map.columns.len()];
+        for i in 0..shape.rows {
+            of_row.fill(0.0);
+            for (k, effect) in map.effects.iter().enumerate() {
+                let value = match k < shape.numbers {
+                    true => coded.all_values()[i * shape.numbers + k] * weight(k),
+                    false => {
+                        weight(coded.all_codes()[i * shape.codes + k - shape.numbers] as usize)
+                    }
+                };
+                of_row[effect.columns()[0]] += value;
+            }
+            for (sum, x) in sums.iter_mut().zip(&of_row) {
+                sum[0] += x;
+                sum[1] += x * x;
             }
         }
-    }
-    if found.len() > MAX_SIDES {
-        let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by(|a, b| deviations[found[*b].0].total_cmp(&deviations[found[*a].0]));
-        order.truncate(MAX_SIDES);
-        order.sort_unstable();
-        found = order.into_iter().map(|at| found[at].clone()).collect();
-    }
-    coded_sides(training, &additive.map, found)
-}
-
-/// Bins of a number, missing values in a cell of their own.
-fn number_side(counts: &ValueCounts, missing: bool) -> (Cells, Side) {
-    let bins = Bins::new(counts, &WIDTHS).coarser(FIRST_WIDTH);
-    let cells = bins.cells() as u32;
-    let mut widths = bins.widths;
-    if missing {
-        for width in &mut widths {
-            let next = width.iter().max().map_or(0, |last| last + 1);
-            width.push(next);
+        MainSums {
+            sums,
+            rows: shape.rows as u64,
         }
     }
-    let side = Side {
-        cells: cells + u32::from(missing),
-        widths,
-    };
-    let cells = Cells::Bins {
-        cuts: bins.cuts,
-        missing: missing.then_some(cells),
-    };
-    (cells, side)
-}
 
-/// The cell of every row on every side.
-fn coded_sides(
-    training: &TrainingTable<'_>,
-    map: &ColumnMap,
-    found: Vec<(usize, Cells, Side)>,
-) -> Result<Vec<PairSide>> {
-    let effects = found.iter().map(|(column, cells, _)| Effect::Cells {
-        column: *column,
-        cells: cells.clone(),
-    });
-    let of_sides = ColumnMap {
-        effects: effects.collect(),
-        ..map.clone()
-    };
-    let starts = of_sides.starts();
-    let rows = of_sides.apply(training.table)?;
-    let Rows::Coded(coded) = rows else {
-        return Ok(Vec::new());
-    };
-    let p = found.len();
-    let codes = |k: usize| -> Vec<u32> {
-        let column = coded.all_codes().iter().skip(k).step_by(p.max(1));
-        let cell = |&code: &u32| match code {
-            NO_CELL => NO_CELL,
-            code => code - starts[k] as u32,
-        };
-        column.map(cell).collect()
-    };
-    let side = |(k, (column, cells, side))| PairSide {
-        column,
-        cells,
-        side,
-        codes: codes(k),
-    };
-    Ok(found.into_iter().enumerate().map(side).collect())
+    /// With the rows of the next part.
+    pub fn merge(&mut self, next: &MainSums) {
+        self.rows += next.rows;
+        for (sum, more) in self.sums.iter_mut().zip(&next.sums) {
+            *sum = [sum[0] + more[0], sum[1] + more[1]];
+        }
+    }
+
+    /// The deviation over the rows, column by column.
+    pub fn deviations(&self) -> Vec<f64> {
+        let n = self.rows.max(1) as f64;
+        let deviation =
+            |[sum, squares]: &[f64; 2]| (squares / n - (sum / n).powi(2)).max(0.0).sqrt();
+        self.sums.iter().map(deviation).collect()
+    }
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
+use super::Search;
 use super::collapse::{Ties, most_tied_of};
 use super::race::Entry;
-use super::{Folds, Search};
 use crate::Result;
 use crate::solver::ba_ubauc::path::Path;
 use crate::solver::ba_ubauc::{BaUbaucParams, Fit, Stop};
@@ -33,7 +33,7 @@ fn gave_up(fit: &Fit) -> bool {
     matches!(fit.stop, Stop::Stalled | Stop::MaxNewton)
 }
 
-impl<F: Folds> Search<'_, F> {
+impl Search<'_> {
     /// Every point of a lane on one fold: setting, γ, and how it did. Fewer where time runs out or a path is hopeless.
     pub(super) fn walk(&self, fold: u32, lane: &Lane) -> Result<Vec<(usize, f64, Judged)>> {
         let mut found = Vec::new();

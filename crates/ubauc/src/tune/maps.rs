@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::folds::{LearnPart, LocalFolds, Source};
+use super::folds::{Folds, LearnPart, LocalFolds, Source};
 use super::parts::Parts;
 use super::{Baseline, search_over, verdict};
 use super::{CrossValidated, GridPoint, Setting, TuneInputs, TuneParams, Tuned, Verdict};
@@ -74,13 +74,38 @@ impl TunedMaps {
 }
 
 /// The maps that are tried where nothing is said.
-fn default_maps(table: &Table) -> Vec<MapKind> {
+fn default_maps(columns: usize) -> Vec<MapKind> {
     let pairs = |share| MapKind::Pairs(PairChoice::PerColumn(share));
-    match table.columns().len() {
+    match columns {
         0..=1 => vec![MapKind::Linear, MapKind::Additive],
         2..=MAX_COLUMNS => vec![MapKind::Linear, MapKind::Additive, pairs(1.0), pairs(3.0)],
         _ => vec![MapKind::Linear],
     }
+}
+
+/// A table in folds, here or on other machines.
+pub trait TableFolds: Sync {
+    /// Columns of the table.
+    fn columns(&self) -> usize;
+
+    /// Whether any number has bins: otherwise the additive map is the linear one.
+    fn has_bins(&self) -> Result<bool>;
+
+    /// Learns a map without each fold, and searches.
+    fn search(
+        &self,
+        map: &MapKind,
+        params: &TuneParams,
+        over: &dyn Fn(&dyn Folds) -> Result<Tuned>,
+    ) -> Result<Tuned>;
+
+    /// A map and point against another, logistic regression, if anything is held out for that.
+    fn verdict(
+        &self,
+        ours: (&MapKind, &GridPoint),
+        logistic: (&MapKind, &GridPoint),
+        params: &TuneParams,
+    ) -> Result<Option<Verdict>>;
 }
 
 /// Tries maps, losses and γ, and chooses. Without `maps` those that suit the table.
@@ -108,18 +133,33 @@ pub fn tune_maps(
     }
     let none = |_: Option<u32>, _: &[f64]| Ok(ColumnMap::default().into());
     let parts = Parts::new(learner.source(&none), inputs, params)?;
-    let mut search = MapSearch {
+    let local = LocalTable {
         learner,
         inputs,
+        parts,
+    };
+    tune_maps_over(&local, inputs, params, maps)
+}
+
+/// The same of a table that is anywhere. Of the inputs only progress and stop are read.
+pub fn tune_maps_over(
+    source: &dyn TableFolds,
+    inputs: &TuneInputs<'_>,
+    params: &TuneParams,
+    maps: Option<&[MapKind]>,
+) -> Result<TunedMaps> {
+    params.check()?;
+    let mut search = MapSearch {
+        source,
+        inputs,
         params,
-        parts: &parts,
         started: Instant::now(),
         trials: Vec::new(),
         cut_short: false,
     };
     let maps = match maps {
         Some(maps) => maps.to_vec(),
-        None => default_maps(table),
+        None => default_maps(source.columns()),
     };
     for map in maps {
         if search.is_over() && !search.trials.is_empty() {
@@ -184,11 +224,68 @@ impl<'a> Learner<'a> {
     }
 }
 
-struct MapSearch<'a> {
+/// A table in memory.
+struct LocalTable<'a> {
     learner: Learner<'a>,
     inputs: &'a TuneInputs<'a>,
+    parts: Parts,
+}
+
+impl TableFolds for LocalTable<'_> {
+    fn columns(&self) -> usize {
+        self.learner.table.columns().len()
+    }
+
+    fn has_bins(&self) -> Result<bool> {
+        Ok(NestedMap::additive(self.learner.table, self.inputs.weights)?.has_bins())
+    }
+
+    fn search(
+        &self,
+        map: &MapKind,
+        params: &TuneParams,
+        over: &dyn Fn(&dyn Folds) -> Result<Tuned>,
+    ) -> Result<Tuned> {
+        let learner = &self.learner;
+        let learn = |without: Option<u32>, weights: &[f64]| learner.learn(map, without, weights);
+        let source = learner.source(&learn);
+        over(&LocalFolds::new(source, self.inputs, params, &self.parts)?)
+    }
+
+    fn verdict(
+        &self,
+        ours: (&MapKind, &GridPoint),
+        logistic: (&MapKind, &GridPoint),
+        params: &TuneParams,
+    ) -> Result<Option<Verdict>> {
+        if self.parts.held_out.is_empty() {
+            return Ok(None);
+        }
+        let learner = &self.learner;
+        let scores = |(map, point): (&MapKind, &GridPoint)| {
+            let learn =
+                |without: Option<u32>, weights: &[f64]| learner.learn(map, without, weights);
+            let source = learner.source(&learn);
+            let folds = LocalFolds::of_held_out(source, self.inputs, params, &self.parts);
+            folds.scores(&folds.training(None)?, point)
+        };
+        let is_logistic = ours.0 == logistic.0 && ours.1.setting.is_logistic();
+        let by_ours = scores(ours)?;
+        let by_logistic = match is_logistic && ours.1.gamma == logistic.1.gamma {
+            true => by_ours.clone(),
+            false => scores(logistic)?,
+        };
+        let none = |_: Option<u32>, _: &[f64]| Ok(ColumnMap::default().into());
+        let source = learner.source(&none);
+        let folds = LocalFolds::of_held_out(source, self.inputs, params, &self.parts);
+        verdict::of_scores(&folds, [&by_ours, &by_logistic], is_logistic).map(Some)
+    }
+}
+
+struct MapSearch<'a> {
+    source: &'a dyn TableFolds,
+    inputs: &'a TuneInputs<'a>,
     params: &'a TuneParams,
-    parts: &'a Parts,
     started: Instant,
     trials: Vec<MapTrial>,
     cut_short: bool,
@@ -204,7 +301,7 @@ impl MapSearch<'_> {
 
     /// Whether a map is another than those before.
     fn is_new(&self, map: &MapKind) -> Result<bool> {
-        let columns = self.learner.table.columns().len();
+        let columns = self.source.columns();
         let most = columns * columns.saturating_sub(1) / 2;
         let pairs = |map: &MapKind| match map {
             MapKind::Pairs(PairChoice::Best(count)) => Some((*count).min(most)),
@@ -217,7 +314,7 @@ impl MapSearch<'_> {
         Ok(match map {
             _ if self.trials.is_empty() => true,
             MapKind::Additive if before().any(|map| *map == MapKind::Linear) => {
-                NestedMap::additive(self.learner.table, self.inputs.weights)?.has_bins()
+                self.source.has_bins()?
             }
             map => pairs(map).is_none_or(|count| before().all(|other| pairs(other) != Some(count))),
         })
@@ -273,15 +370,12 @@ impl MapSearch<'_> {
             time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
             ..self.params.clone()
         };
-        let learner = &self.learner;
-        let learn = |without: Option<u32>, weights: &[f64]| learner.learn(&map, without, weights);
-        let folds = LocalFolds::new(learner.source(&learn), self.inputs, &params, self.parts)?;
         let baseline = match self.trials.is_empty() {
             true => Baseline::Logistic,
             false => Baseline::None,
         };
-        let tuned = search_over(&folds, &params, baseline, self.inputs)?;
-        drop(folds);
+        let over = |folds: &dyn Folds| search_over(folds, &params, baseline, self.inputs);
+        let tuned = self.source.search(&map, &params, &over)?;
         self.cut_short |= tuned.cut_short;
         self.trials.push(MapTrial {
             map,
@@ -317,39 +411,17 @@ impl MapSearch<'_> {
 
     fn finish(self) -> Result<TunedMaps> {
         let chosen = self.choose();
-        let verdict = match self.parts.held_out.is_empty() {
-            true => None,
-            false => Some(self.verdict(chosen)?),
-        };
+        let (ours, first) = (&self.trials[chosen], &self.trials[0]);
+        let verdict = self.source.verdict(
+            (&ours.map, ours.tuned.best()),
+            (&first.map, first.tuned.best_logistic()),
+            self.params,
+        )?;
         Ok(TunedMaps {
             trials: self.trials,
             chosen,
             verdict,
             cut_short: self.cut_short,
         })
-    }
-
-    /// The choice against logistic regression on the first map.
-    fn verdict(&self, chosen: usize) -> Result<Verdict> {
-        let (ours, first) = (&self.trials[chosen], &self.trials[0]);
-        let scores = |trial: &MapTrial, point: &GridPoint| {
-            let learner = &self.learner;
-            let learn =
-                |without: Option<u32>, weights: &[f64]| learner.learn(&trial.map, without, weights);
-            let source = learner.source(&learn);
-            let folds = LocalFolds::of_held_out(source, self.inputs, self.params, self.parts);
-            folds.scores(&folds.training(None)?, point)
-        };
-        let (point, logistic) = (ours.tuned.best(), first.tuned.best_logistic());
-        let is_logistic = chosen == 0 && point.setting.is_logistic();
-        let by_ours = scores(ours, point)?;
-        let by_logistic = match is_logistic && point.gamma == logistic.gamma {
-            true => by_ours.clone(),
-            false => scores(first, logistic)?,
-        };
-        let none = |_: Option<u32>, _: &[f64]| Ok(ColumnMap::default().into());
-        let source = self.learner.source(&none);
-        let folds = LocalFolds::of_held_out(source, self.inputs, self.params, self.parts);
-        verdict::of_scores(&folds, [&by_ours, &by_logistic], is_logistic)
     }
 }

@@ -185,6 +185,11 @@ impl TuneParams {
         self.repeats.unwrap_or(suited)
     }
 
+    /// The seed of each time that they are.
+    pub(super) fn deal(&self, repeat: u32) -> u64 {
+        self.seed.wrapping_add(u64::from(repeat) << 32)
+    }
+
     /// What the solver is asked for at a point.
     pub(super) fn batch(&self, setting: &Setting, gamma: f64) -> BaUbaucParams {
         BaUbaucParams {

@@ -3,8 +3,40 @@
 use super::folds::Source;
 use super::{TuneInputs, TuneParams};
 use crate::data::scale::check_weights;
-use crate::data::split;
+use crate::data::split::{self, GroupedRows};
 use crate::{Error, Result};
+
+/// Where whole groups are, by their counts alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DealtGroups {
+    /// Held out for the verdict.
+    pub held_out: Vec<bool>,
+    /// The fold of each group, each time they are dealt; of those held out it means nothing.
+    pub deals: Vec<Vec<u32>>,
+}
+
+impl DealtGroups {
+    /// Positives and negatives of each group, in the order in which groups first appear.
+    pub fn new(counts: &[[usize; 2]], params: &TuneParams) -> Result<DealtGroups> {
+        let held_out = match params.held_out > 0.0 {
+            true => split::hold_out_groups(counts, params.held_out, params.seed)?,
+            false => vec![false; counts.len()],
+        };
+        let groups = counts.iter().zip(&held_out);
+        let kept: Vec<[usize; 2]> = groups.filter(|(_, out)| !**out).map(|(n, _)| *n).collect();
+        let deal = |repeat| -> Result<Vec<u32>> {
+            let folds = split::folds_of_groups(&kept, params.folds, params.deal(repeat))?;
+            let mut folds = folds.into_iter();
+            let mut fold = |out: &bool| if *out { None } else { folds.next() };
+            Ok(held_out.iter().map(|out| fold(out).unwrap_or(0)).collect())
+        };
+        let repeats = params.repeats(kept.iter().flatten().sum());
+        Ok(DealtGroups {
+            deals: (0..repeats).map(deal).collect::<Result<_>>()?,
+            held_out,
+        })
+    }
+}
 
 /// Examples of weight 0 are nowhere.
 pub(super) struct Parts {
@@ -40,37 +72,35 @@ impl Parts {
             .collect();
         let classes =
             |of: &[usize]| -> Vec<bool> { of.iter().map(|&i| source.positive()[i]).collect() };
-        let groups = |of: &[usize]| -> Option<Vec<u32>> {
-            let groups = inputs.groups?;
-            Some(of.iter().map(|&i| groups[i]).collect())
-        };
         enough(source, &some, params)?;
-        let out = match (params.held_out > 0.0, groups(&some)) {
-            (false, _) => vec![false; some.len()],
-            (true, None) => split::hold_out(&classes(&some), params.held_out, params.seed)?,
-            (true, Some(groups)) => {
-                split::group_hold_out(&classes(&some), &groups, params.held_out, params.seed)?
-            }
+        let Some(groups) = inputs.groups else {
+            let out = match params.held_out > 0.0 {
+                true => split::hold_out(&classes(&some), params.held_out, params.seed)?,
+                false => vec![false; some.len()],
+            };
+            let (held_out, kept) = apart(&some, &out);
+            enough(source, &kept, params)?;
+            let repeats = 0..params.repeats(kept.len());
+            let deal = |repeat| split::folds(&classes(&kept), params.folds, params.deal(repeat));
+            return Ok(Parts {
+                deals: repeats.map(deal).collect::<Result<_>>()?,
+                k: params.folds,
+                held_out,
+                kept,
+            });
         };
-        let part = |held: bool| -> Vec<usize> {
-            let pairs = some.iter().zip(&out);
-            pairs
-                .filter(|(_, out)| **out == held)
-                .map(|(i, _)| *i)
-                .collect()
-        };
-        let (held_out, kept) = (part(true), part(false));
+        let groups: Vec<u32> = some.iter().map(|&i| groups[i]).collect();
+        let rows = GroupedRows::new(&classes(&some), &groups)?;
+        let dealt = DealtGroups::new(&rows.counts, params)?;
+        let out = rows.each(&dealt.held_out);
+        let (held_out, kept) = apart(&some, &out);
         enough(source, &kept, params)?;
-        let deal = |repeat: u32| {
-            let seed = params.seed.wrapping_add(u64::from(repeat) << 32);
-            match groups(&kept) {
-                None => split::folds(&classes(&kept), params.folds, seed),
-                Some(groups) => split::group_folds(&classes(&kept), &groups, params.folds, seed),
-            }
+        let of_kept = |folds: &Vec<u32>| {
+            let rows = rows.each(folds).into_iter().zip(&out);
+            rows.filter(|(_, out)| !**out).map(|(f, _)| f).collect()
         };
-        let repeats = params.repeats(kept.len());
         Ok(Parts {
-            deals: (0..repeats).map(deal).collect::<Result<_>>()?,
+            deals: dealt.deals.iter().map(of_kept).collect(),
             k: params.folds,
             held_out,
             kept,
@@ -115,6 +145,18 @@ impl Parts {
         }
         of_part
     }
+}
+
+/// Those that are held out, and the others.
+fn apart(some: &[usize], out: &[bool]) -> (Vec<usize>, Vec<usize>) {
+    let part = |held: bool| -> Vec<usize> {
+        let pairs = some.iter().zip(out);
+        pairs
+            .filter(|(_, out)| **out == held)
+            .map(|(i, _)| *i)
+            .collect()
+    };
+    (part(true), part(false))
 }
 
 /// Refuses fewer examples of a class than folds, by the name of the class.

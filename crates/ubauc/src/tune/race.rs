@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::collapse::Ties;
 use super::judge::{Judged, Lane};
-use super::{Folds, Search, Setting};
+use super::{Search, Setting};
 use crate::Result;
 
 /// What is left of a standard error in a difference of two models of the same data, generously.
@@ -69,7 +69,7 @@ impl Entry {
     }
 }
 
-impl<F: Folds> Search<'_, F> {
+impl Search<'_> {
     /// Everything that was tried.
     pub(super) fn race(&mut self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();

@@ -1,5 +1,5 @@
 use ubauc::data::table::Table;
-use ubauc::glass_box::effects::Effects;
+use ubauc::glass_box::effects::{EffectSums, Effects, SavedTerm};
 use ubauc::glass_box::{GlassBox, MapKind, PairChoice};
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 
@@ -163,4 +163,41 @@ fn moments_of_sparse_and_dense_rows_are_those_by_hand() {
         }
         assert_eq!(found.intercept, 0.5 + 3.5 - 2.0);
     }
+}
+
+#[test]
+fn sums_of_parts_give_the_effects_of_all_rows() {
+    let (table, labels) = example(6, 700);
+    let kind = MapKind::Pairs(PairChoice::Best(5));
+    let found = training(&table, &labels)
+        .fit(&kind, &params(), None)
+        .unwrap();
+    let map = &found.learned.map;
+    let (weights, b) = (&found.outcome.model.weights, found.outcome.model.intercept);
+    let all = effects(&found, &table).saved();
+    // Rows of weight 0 take no part.
+    let part = |k: usize| {
+        let taken = |i: usize| f64::from(u8::from(i % 3 == k));
+        let taken: Vec<f64> = (0..table.len()).map(taken).collect();
+        EffectSums::of(map, &table, Some(&taken)).unwrap()
+    };
+    let mut sums = part(0);
+    sums.merge(&part(1)).unwrap();
+    sums.merge(&part(2)).unwrap();
+    let merged = Effects::of_sums(map, weights, b, &sums).unwrap().saved();
+    assert!((merged.intercept - all.intercept).abs() < 1e-12);
+    assert_eq!(merged.terms.len(), all.terms.len());
+    for (a, b) in merged.terms.iter().zip(&all.terms) {
+        assert_eq!(a.rows, b.rows);
+        let shifts = |t: &SavedTerm| t.shifts.iter().flatten().flatten().copied().collect();
+        let numbers = |t: &SavedTerm| -> Vec<f64> {
+            let shifts: Vec<f64> = shifts(t);
+            [vec![t.importance, t.constant], t.values.clone(), shifts].concat()
+        };
+        let (a, b) = (numbers(a), numbers(b));
+        assert_eq!(a.len(), b.len());
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-10));
+    }
+    assert!(sums.merge(&EffectSums::default()).is_err());
+    assert!(Effects::of_sums(map, weights, b, &EffectSums::default()).is_err());
 }

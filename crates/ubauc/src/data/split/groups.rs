@@ -22,11 +22,12 @@
 //! beginning there are at least k groups with positives and k with negatives. (Only where that closes
 //! the best part may the inequality fail.)
 //!
-//! Cost O(N log N + Gk) for G groups. The split depends on which rows are together, not on the
-//! numbers of the groups, and is the same on every platform.
+//! Cost O(N + G log G + Gk) for G groups. The split depends on which rows are together, not on the
+//! numbers of the groups, and is the same on every platform. It needs no more than the counts of each
+//! group, so that rows which are anywhere are dealt as those of one machine.
 
 use std::cmp::Reverse;
-use std::ops::Range;
+use std::collections::HashMap;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -38,11 +39,8 @@ use crate::{Error, Result};
 /// The fold of every example, from 0 to k − 1, where examples of one value in `groups` are in one
 /// fold, and every fold has both classes and, as nearly as groups allow, equal shares of each.
 pub fn group_folds(positive: &[bool], groups: &[u32], k: u32, seed: u64) -> Result<Vec<u32>> {
-    at_least_two(k)?;
-    let groups = Groups::new(positive, groups, seed)?;
-    groups.enough(k as usize, &format!("{k} folds"))?;
-    let part = groups.assign(&vec![1.0 / f64::from(k); k as usize]);
-    Ok(part.into_iter().map(|f| f as u32).collect())
+    let rows = GroupedRows::new(positive, groups)?;
+    Ok(rows.each(&folds_of_groups(&rows.counts, k, seed)?))
 }
 
 /// Which examples are held out, where examples of one value in `groups` stay together: as nearly as
@@ -53,17 +51,70 @@ pub fn group_hold_out(
     share: f64,
     seed: u64,
 ) -> Result<Vec<bool>> {
+    let rows = GroupedRows::new(positive, groups)?;
+    Ok(rows.each(&hold_out_groups(&rows.counts, share, seed)?))
+}
+
+/// The fold of every group, by how many positives and negatives it has; groups are in the order in
+/// which they first appear among the examples, wherever these are.
+pub fn folds_of_groups(counts: &[[usize; 2]], k: u32, seed: u64) -> Result<Vec<u32>> {
+    at_least_two(k)?;
+    let groups = Groups::new(counts, seed);
+    groups.enough(k as usize, &format!("{k} folds"))?;
+    let part = groups.assign(&vec![1.0 / f64::from(k); k as usize]);
+    Ok(part.into_iter().map(|f| f as u32).collect())
+}
+
+/// Which groups are held out, likewise.
+pub fn hold_out_groups(counts: &[[usize; 2]], share: f64, seed: u64) -> Result<Vec<bool>> {
     share_between(share)?;
-    let groups = Groups::new(positive, groups, seed)?;
+    let groups = Groups::new(counts, seed);
     groups.enough(2, "2 parts")?;
     let part = groups.assign(&[1.0 - share, share]);
     Ok(part.into_iter().map(|f| f == 1).collect())
 }
 
+/// Examples in groups, which are numbered in the order in which they first appear.
+pub struct GroupedRows {
+    group_of: Vec<usize>,
+    /// Positives and negatives of each group.
+    pub counts: Vec<[usize; 2]>,
+}
+
+impl GroupedRows {
+    /// Of one group for each example; the numbers of the groups mean nothing.
+    pub fn new(positive: &[bool], groups: &[u32]) -> Result<GroupedRows> {
+        if groups.len() != positive.len() {
+            return Err(Error::Length {
+                what: "groups",
+                expected: positive.len(),
+                got: groups.len(),
+            });
+        }
+        let mut numbers: HashMap<u32, usize> = HashMap::new();
+        let mut counts: Vec<[usize; 2]> = Vec::new();
+        let number = |(group, positive): (&u32, &bool)| {
+            let group = *numbers.entry(*group).or_insert(counts.len());
+            if group == counts.len() {
+                counts.push([0; 2]);
+            }
+            counts[group][usize::from(!positive)] += 1;
+            group
+        };
+        let group_of = groups.iter().zip(positive).map(number).collect();
+        Ok(GroupedRows { group_of, counts })
+    }
+
+    /// What each example has of what each group has.
+    pub fn each<T: Copy>(&self, of_groups: &[T]) -> Vec<T> {
+        self.group_of.iter().map(|&g| of_groups[g]).collect()
+    }
+}
+
 /// The examples of one group.
 struct Group {
-    /// Where they are in [`Groups::rows`].
-    at: Range<usize>,
+    /// Its number, in the order of appearance.
+    number: usize,
     /// Positives and negatives.
     n: [usize; 2],
 }
@@ -77,45 +128,21 @@ impl Group {
 /// All groups, in the order in which they are assigned.
 struct Groups {
     groups: Vec<Group>,
-    /// All examples, group by group.
-    rows: Vec<usize>,
     /// All positives and negatives.
     n: [usize; 2],
 }
 
 impl Groups {
-    fn new(positive: &[bool], groups: &[u32], seed: u64) -> Result<Self> {
-        let n_rows = positive.len();
-        if groups.len() != n_rows {
-            return Err(Error::Length {
-                what: "groups",
-                expected: n_rows,
-                got: groups.len(),
-            });
-        }
-        let mut rows: Vec<usize> = (0..n_rows).collect();
-        rows.sort_by_key(|&i| groups[i]); // stable: the rows of a group stay in order
-        let mut list = Vec::new();
-        let mut start = 0;
-        for of_group in rows.chunk_by(|&i, &j| groups[i] == groups[j]) {
-            let pos = of_group.iter().filter(|&&i| positive[i]).count();
-            let n = [pos, of_group.len() - pos];
-            let at = start..start + of_group.len();
-            start = at.end;
-            list.push(Group { at, n });
-        }
-        list.sort_unstable_by_key(|group| rows[group.at.start]); // whatever the groups' numbers
-        list.shuffle(&mut Pcg64::seed_from_u64(seed));
-        let n = [0, 1].map(|class| list.iter().map(|group| group.n[class]).sum());
+    fn new(counts: &[[usize; 2]], seed: u64) -> Self {
+        let groups = counts.iter().enumerate();
+        let mut groups: Vec<Group> = groups.map(|(number, &n)| Group { number, n }).collect();
+        groups.shuffle(&mut Pcg64::seed_from_u64(seed));
+        let n = [0, 1].map(|class| counts.iter().map(|n| n[class]).sum());
         let [n_pos, n_neg] = n.map(|n: usize| n as u128);
         // p/N⁺ + q/N⁻ in units of 1/(N⁺N⁻); if a class is missing, the split is refused anyway.
         let size = |[p, q]: [usize; 2]| p as u128 * n_neg + q as u128 * n_pos;
-        list.sort_by_key(|group| Reverse(size(group.n).checked_ilog2()));
-        Ok(Self {
-            groups: list,
-            rows,
-            n,
-        })
+        groups.sort_by_key(|group| Reverse(size(group.n).checked_ilog2()));
+        Self { groups, n }
     }
 
     fn enough(&self, parts: usize, what: &str) -> Result<()> {
@@ -135,11 +162,11 @@ impl Groups {
         Ok(())
     }
 
-    /// The part of each row; part f is to have the share `targets[f]`.
+    /// The part of each group; part f is to have the share `targets[f]`.
     fn assign(&self, targets: &[f64]) -> Vec<usize> {
         let mut parts = vec![[0; 2]; targets.len()];
         let mut lacking = Lacking::new(&self.groups, targets.len());
-        let mut part_of = vec![0; self.rows.len()];
+        let mut part_of = vec![0; self.groups.len()];
         for group in &self.groups {
             lacking.take(group.has());
             let open =
@@ -155,9 +182,7 @@ impl Groups {
             for class in [0, 1] {
                 parts[best][class] += group.n[class];
             }
-            for &row in &self.rows[group.at.clone()] {
-                part_of[row] = best;
-            }
+            part_of[group.number] = best;
         }
         part_of
     }

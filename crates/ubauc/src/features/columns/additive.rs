@@ -12,7 +12,7 @@
 use super::bins::{Bins, ValueCounts};
 use super::time::DAY;
 use super::{Cells, ColumnMap, Effect};
-use crate::data::table::{Table, Values};
+use crate::data::table::{Column, Table, Values};
 use crate::solver::nesting::{Group, Nesting};
 use crate::{Error, Result};
 
@@ -34,19 +34,24 @@ pub struct NestedMap {
 /// do not count.
 pub fn value_counts(table: &Table, weights: Option<&[f64]>) -> Vec<Option<ValueCounts>> {
     use rayon::prelude::*;
-    let counted = |values: &[f64], unit: f64| {
-        let rows = values.iter().enumerate();
-        let rows = rows.filter(|(i, _)| weights.is_none_or(|s| s[*i] > 0.0));
-        ValueCounts::of(rows.map(|(_, x)| x / unit))
-    };
     let columns = table.columns().par_iter().with_max_len(1);
-    columns
-        .map(|column| match &column.values {
-            Values::Number(values) => Some(counted(values, 1.0)),
-            Values::Time(seconds) => Some(counted(seconds, DAY)),
-            Values::Category { .. } => None,
-        })
-        .collect()
+    let counted = |column| column_values(column, weights).map(ValueCounts::of);
+    columns.map(counted).collect()
+}
+
+/// The values that are counted of a column; none of a category.
+pub fn column_values<'a>(
+    column: &'a Column,
+    weights: Option<&'a [f64]>,
+) -> Option<impl Iterator<Item = f64> + 'a> {
+    let (values, unit) = match &column.values {
+        Values::Number(values) => (values, 1.0),
+        Values::Time(seconds) => (seconds, DAY),
+        Values::Category { .. } => return None,
+    };
+    let rows = values.iter().enumerate();
+    let rows = rows.filter(move |(i, _)| weights.is_none_or(|s| s[*i] > 0.0));
+    Some(rows.map(move |(_, x)| x / unit))
 }
 
 impl NestedMap {

@@ -12,7 +12,11 @@
 //! one: bins are nested, a fine cell is in one bin of every width, and rows need to know their fine cell alone. A value
 //! with bins of its own in a coarse width has them in all finer ones, so that those cuts stay.
 //!
-//! Everything follows from counts, which can be added up over parts of the rows.
+//! Everything follows from counts, which can be added up over parts of the rows (`runs.rs`: without counting every value).
+
+mod runs;
+
+pub use runs::{Divided, Division, Run, Runs};
 
 /// How often each value occurs, ascending; missing values are not counted.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -151,26 +155,54 @@ fn between(a: f64, b: f64) -> f64 {
     if middle > a && middle <= b { middle } else { b }
 }
 
+/// k bins of n rows: which values have their own, and where the others go.
+struct Width {
+    n: u64,
+    k: usize,
+    /// n′ and k′.
+    others: u128,
+    bins: u128,
+}
+
+impl Width {
+    /// Of the rows of each value.
+    fn new(rows: impl Iterator<Item = u64> + Clone, k: usize) -> Width {
+        let n = rows.clone().sum();
+        let heavy = rows.filter(|m| Width::is_heavy_of(*m, n, k));
+        let (count, of_heavy) = heavy.fold((0_u128, 0), |(count, sum), m| (count + 1, sum + m));
+        Width {
+            n,
+            k,
+            others: u128::from(n - of_heavy),
+            bins: (k.max(1) as u128).saturating_sub(count).max(1),
+        }
+    }
+
+    fn is_heavy_of(m: u64, n: u64, k: usize) -> bool {
+        u128::from(m) * k.max(1) as u128 >= u128::from(n)
+    }
+
+    fn is_heavy(&self, m: u64) -> bool {
+        Width::is_heavy_of(m, self.n, self.k)
+    }
+
+    /// The bin of a point among the other rows, of twice the number of rows before it.
+    fn bin(&self, twice: u128) -> u128 {
+        twice * self.bins / (2 * self.others)
+    }
+}
+
 /// The values, by index, with which the second and every later of k bins begins.
 fn starts(counts: &[(f64, u64)], k: usize) -> Vec<usize> {
-    let n: u64 = counts.iter().map(|(_, m)| m).sum();
-    let k = k.max(1) as u128;
-    let is_heavy = |m: u64| u128::from(m) * k >= u128::from(n);
-    let heavy: Vec<u64> = counts
-        .iter()
-        .map(|c| c.1)
-        .filter(|m| is_heavy(*m))
-        .collect();
-    let others = u128::from(n - heavy.iter().sum::<u64>());
-    let bins = k.saturating_sub(heavy.len() as u128).max(1);
+    let width = Width::new(counts.iter().map(|c| c.1), k);
     let (mut before, mut last) = (0_u128, None);
     let mut starts = Vec::new();
     for (at, &(_, m)) in counts.iter().enumerate() {
         // Of a value of its own none.
-        let bin = match is_heavy(m) {
+        let bin = match width.is_heavy(m) {
             true => None,
             false => {
-                let bin = (2 * before + u128::from(m)) * bins / (2 * others);
+                let bin = width.bin(2 * before + u128::from(m));
                 before += u128::from(m);
                 Some(bin)
             }

@@ -36,7 +36,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use additive::{FACTOR, NestedMap, WIDTHS, value_counts};
+pub use additive::{FACTOR, NestedMap, WIDTHS, column_values, value_counts};
 pub use cells::Cells;
 pub use learn::{LEAST_ROWS, Learn};
 pub use pairs::PairCells;

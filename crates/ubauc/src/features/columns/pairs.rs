@@ -19,6 +19,7 @@ pub mod rank;
 use std::collections::BTreeMap;
 
 pub use cells::PairCells;
+use serde::{Deserialize, Serialize};
 
 use crate::data::rows::NO_CELL;
 use crate::solver::nesting::Group;
@@ -32,7 +33,7 @@ const DENSE_SHARE: usize = 4;
 const DENSE_LEAST: usize = 1024;
 
 /// A column in cells, as a side of pairs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// Number of cells.
     pub cells: u32,
@@ -59,7 +60,7 @@ impl Side {
 
 /// How many rows have each pair of cells, ascending by the first cell and then the second. Can be added up over parts of
 /// the rows.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairCounts {
     counts: BTreeMap<(u32, u32), u64>,
 }

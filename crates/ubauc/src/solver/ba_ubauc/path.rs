@@ -10,6 +10,7 @@ use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
 use crate::solver::inputs::refuse_one_class;
+use crate::solver::nesting::Nesting;
 use crate::solver::shards::{Local, Moments, Shards, Source, Weighting};
 
 /// The rows, weighted and centred.
@@ -22,6 +23,21 @@ pub struct Path<'a> {
     warm: Option<Warm>,
     /// Soft fits stop by an estimate of their gap.
     by_estimate: bool,
+}
+
+/// What is made of features that are anywhere.
+#[derive(Debug, Clone, Copy)]
+pub enum SourceTransform<'a> {
+    /// They are divided, by numbers that are measured first.
+    Scale(Scale),
+    /// They share weights.
+    Nesting(&'a Nesting),
+}
+
+impl From<Scale> for SourceTransform<'_> {
+    fn from(scale: Scale) -> Self {
+        SourceTransform::Scale(scale)
+    }
 }
 
 /// What the last fit left.
@@ -65,14 +81,19 @@ impl<'a> Path<'a> {
         source: Box<dyn Source + 'a>,
         cols: usize,
         names: &[String; 2],
-        scale: Scale,
+        transform: impl Into<SourceTransform<'a>>,
         weighting: Weighting,
     ) -> Result<Path<'a>> {
         let mut shards = Shards::new(source, cols)?;
         refuse_one_class(shards.total, names, shards.rows)?;
-        let origin = Origin::of_intercept(weighting.intercept);
-        if let Some(divisors) = shards.divisors(scale, origin)? {
-            shards.divide_by(divisors.into());
+        match transform.into() {
+            SourceTransform::Scale(scale) => {
+                let origin = Origin::of_intercept(weighting.intercept);
+                if let Some(divisors) = shards.divisors(scale, origin)? {
+                    shards.divide_by(divisors.into());
+                }
+            }
+            SourceTransform::Nesting(nesting) => shards.nest(nesting),
         }
         Path::over(shards, &BatchInputs::default(), weighting)
     }

@@ -19,7 +19,10 @@
 //! A pair is *significant* if its gain is more than √(2 ln(m/2α)) s for m pairs and α = .05: of m pairs without an
 //! interaction one seems to have one with probability of at most about α.
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::data::hash::mix;
 use crate::data::rows::NO_CELL;
@@ -65,6 +68,17 @@ pub struct RankedPair {
 
 /// R and H of both halves.
 type Sums = [f64; 4];
+/// The cells of one pair that have rows, ascending.
+type CellSums = Vec<(u64, Sums)>;
+
+/// What some rows add up to in the cells of some pairs. Parts are added in their order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairSums {
+    cells: Vec<CellSums>,
+    /// Rows that take part, and Σ h of them.
+    rows: u64,
+    curvature: f64,
+}
 
 impl Residuals {
     /// Of logistic regression with these log-odds: r = y − p and h = p(1 − p), times the sample weights. Rows of weight 0
@@ -100,33 +114,131 @@ impl Residuals {
     }
 }
 
+/// All pairs of so many columns.
+pub fn all_pairs(columns: usize) -> Vec<[usize; 2]> {
+    (0..columns)
+        .flat_map(|a| (a + 1..columns).map(move |b| [a, b]))
+        .collect()
+}
+
 /// All pairs, the largest gain first. Cost O(N) for each pair.
 pub fn rank(columns: &[CellColumn], residuals: &Residuals) -> Result<Vec<RankedPair>> {
     residuals.check(columns)?;
-    let rows = Rows::new(residuals);
-    let p = columns.len();
-    let pairs: Vec<[usize; 2]> = (0..p)
-        .flat_map(|a| (a + 1..p).map(move |b| [a, b]))
-        .collect();
+    let rows = Rows::new(residuals, 0);
+    let prior = prior(rows.rows.len() as u64, rows.curvature());
+    let pairs = all_pairs(columns.len());
+    let gain = |of: &[usize; 2]| gain_of(&rows.sums(of.map(|c| &columns[c])), prior);
+    let gains = pairs.par_iter().map(gain).collect();
+    Ok(in_order(pairs, gains))
+}
+
+/// The same from the gains of [`PairSums::gains`].
+pub fn in_order(pairs: Vec<[usize; 2]>, gains: Vec<[f64; 2]>) -> Vec<RankedPair> {
     let least = (2.0 * (pairs.len() as f64 / (2.0 * FALSE_ALARMS)).ln()).sqrt();
-    let ranked = |of: &[usize; 2]| {
-        let (gain, deviation) = rows.gain(of.map(|c| &columns[c]));
-        RankedPair {
-            columns: *of,
-            gain,
-            deviation,
-            is_significant: gain > least * deviation,
-        }
+    let ranked = |(columns, [gain, deviation]): ([usize; 2], [f64; 2])| RankedPair {
+        columns,
+        gain,
+        deviation,
+        is_significant: gain > least * deviation,
     };
-    let mut ranked: Vec<RankedPair> = pairs.par_iter().map(ranked).collect();
+    let mut ranked: Vec<RankedPair> = pairs.into_iter().zip(gains).map(ranked).collect();
     ranked.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.columns.cmp(&b.columns)));
-    Ok(ranked)
+    ranked
+}
+
+/// What is added to H of every half of a cell.
+fn prior(rows: u64, curvature: f64) -> f64 {
+    PRIOR_ROWS * curvature / rows.max(1) as f64
+}
+
+/// The gain of a pair, and its deviation.
+fn gain_of(cells: &CellSums, prior: f64) -> [f64; 2] {
+    let (mut gain, mut variance) = (0.0, 0.0);
+    for (_, [ra, rb, ha, hb]) in cells {
+        let (fa, fb) = (ra / (ha + prior), rb / (hb + prior));
+        gain += rb * fa - 0.5 * hb * fa * fa + (ra * fb - 0.5 * ha * fb * fb);
+        variance += hb * fa * fa + ha * fb * fb;
+    }
+    match variance > 0.0 {
+        true => [gain, (2.0 * variance).sqrt()],
+        false => [0.0, 0.0],
+    }
+}
+
+impl PairSums {
+    /// Of the rows of a part of a table, the first of which is row `first` of the whole.
+    pub fn of(
+        columns: &[CellColumn],
+        residuals: &Residuals,
+        first: u64,
+        pairs: &[[usize; 2]],
+    ) -> Result<PairSums> {
+        residuals.check(columns)?;
+        if let Some(&got) = pairs.iter().flatten().find(|side| **side >= columns.len()) {
+            return Err(Error::Length {
+                what: "columns of a pair",
+                expected: columns.len(),
+                got,
+            });
+        }
+        let rows = Rows::new(residuals, first);
+        let sums = |of: &[usize; 2]| rows.sums(of.map(|c| &columns[c]));
+        Ok(PairSums {
+            cells: pairs.par_iter().map(sums).collect(),
+            rows: rows.rows.len() as u64,
+            curvature: rows.curvature(),
+        })
+    }
+
+    /// With the rows of the next part.
+    pub fn merge(&mut self, next: &PairSums) -> Result<()> {
+        if self.cells.len() != next.cells.len() {
+            return Err(Error::Length {
+                what: "pairs of a part of the table",
+                expected: self.cells.len(),
+                got: next.cells.len(),
+            });
+        }
+        self.rows += next.rows;
+        self.curvature += next.curvature;
+        for (mine, other) in self.cells.iter_mut().zip(&next.cells) {
+            *mine = merged(mine, other);
+        }
+        Ok(())
+    }
+
+    /// Gain and deviation of each of the pairs.
+    pub fn gains(&self) -> Vec<[f64; 2]> {
+        let prior = prior(self.rows, self.curvature);
+        let gains = self.cells.par_iter();
+        gains.map(|cells| gain_of(cells, prior)).collect()
+    }
+}
+
+fn merged(a: &CellSums, b: &CellSums) -> CellSums {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut found = Vec::with_capacity(a.len().max(b.len()));
+    loop {
+        let order = match (a.peek(), b.peek()) {
+            (None, None) => return found,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((x, _)), Some((y, _))) => x.cmp(y),
+        };
+        let of_a = if order.is_le() { a.next() } else { None };
+        let of_b = if order.is_ge() { b.next() } else { None };
+        match (of_a, of_b) {
+            (Some((cell, x)), Some((_, y))) => {
+                found.push((*cell, [0, 1, 2, 3].map(|k| x[k] + y[k])));
+            }
+            (one, other) => found.extend(one.or(other)),
+        }
+    }
 }
 
 /// The rows that take part.
 struct Rows {
     rows: Vec<RowPart>,
-    prior: f64,
 }
 
 struct RowPart {
@@ -137,36 +249,33 @@ struct RowPart {
 }
 
 impl Rows {
-    fn new(residuals: &Residuals) -> Rows {
+    fn new(residuals: &Residuals, first: u64) -> Rows {
         let all = residuals.residual.iter().zip(&residuals.curvature);
         let part = |(i, (r, h)): (usize, (&f64, &f64))| RowPart {
             row: i as u32,
-            half: (mix(i as u64) & 1) as u32,
+            half: (mix(first + i as u64) & 1) as u32,
             residual: *r,
             curvature: *h,
         };
-        let rows: Vec<RowPart> = all
-            .enumerate()
-            .filter(|(_, (_, h))| **h > 0.0)
-            .map(part)
-            .collect();
-        let sum: f64 = rows.iter().map(|row| row.curvature).sum();
+        let taken = all.enumerate().filter(|(_, (_, h))| **h > 0.0);
         Rows {
-            prior: PRIOR_ROWS * sum / rows.len().max(1) as f64,
-            rows,
+            rows: taken.map(part).collect(),
         }
     }
 
-    /// The gain of a pair, and its deviation.
-    fn gain(&self, [a, b]: [&CellColumn; 2]) -> (f64, f64) {
+    fn curvature(&self) -> f64 {
+        self.rows.iter().map(|row| row.curvature).sum()
+    }
+
+    fn sums(&self, [a, b]: [&CellColumn; 2]) -> CellSums {
         let whole = a.cells as usize * b.cells as usize;
         match whole <= DENSE * self.rows.len() {
-            true => self.gain_of(self.table([a, b]).into_iter()),
-            false => self.gain_of(self.sorted([a, b]).into_iter()),
+            true => self.table([a, b]),
+            false => self.sorted([a, b]),
         }
     }
 
-    fn table(&self, [a, b]: [&CellColumn; 2]) -> Vec<Sums> {
+    fn table(&self, [a, b]: [&CellColumn; 2]) -> CellSums {
         let mut sums = vec![[0.0; 4]; a.cells as usize * b.cells as usize];
         for row in &self.rows {
             let (x, y) = (a.codes[row.row as usize], b.codes[row.row as usize]);
@@ -178,16 +287,17 @@ impl Rows {
             of_cell[half] += row.residual;
             of_cell[2 + half] += row.curvature;
         }
-        sums
+        let cells = (0..a.cells).flat_map(|x| (0..b.cells).map(move |y| key(x, y)));
+        let with_rows = |(_, sums): &(u64, Sums)| sums[2] + sums[3] > 0.0;
+        cells.zip(sums).filter(with_rows).collect()
     }
 
-    /// The sums of the cells that have rows.
-    fn sorted(&self, [a, b]: [&CellColumn; 2]) -> Vec<Sums> {
+    fn sorted(&self, [a, b]: [&CellColumn; 2]) -> CellSums {
         let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.rows.len());
         for (at, row) in self.rows.iter().enumerate() {
             let (x, y) = (a.codes[row.row as usize], b.codes[row.row as usize]);
             if x != NO_CELL && y != NO_CELL {
-                keys.push((u64::from(x) << 32 | u64::from(y), at as u32));
+                keys.push((key(x, y), at as u32));
             }
         }
         keys.sort_unstable();
@@ -199,23 +309,14 @@ impl Rows {
                 sums[row.half as usize] += row.residual;
                 sums[2 + row.half as usize] += row.curvature;
             }
-            sums
+            (run[0].0, sums)
         };
         runs.map(sum).collect()
     }
+}
 
-    fn gain_of(&self, cells: impl Iterator<Item = Sums>) -> (f64, f64) {
-        let (mut gain, mut variance) = (0.0, 0.0);
-        for [ra, rb, ha, hb] in cells {
-            let (fa, fb) = (ra / (ha + self.prior), rb / (hb + self.prior));
-            gain += rb * fa - 0.5 * hb * fa * fa + (ra * fb - 0.5 * ha * fb * fb);
-            variance += hb * fa * fa + ha * fb * fb;
-        }
-        match variance > 0.0 {
-            true => (gain, (2.0 * variance).sqrt()),
-            false => (0.0, 0.0),
-        }
-    }
+fn key(x: u32, y: u32) -> u64 {
+    u64::from(x) << 32 | u64::from(y)
 }
 
 #[cfg(test)]
@@ -277,6 +378,53 @@ mod tests {
                 "{found:?} {expected}"
             );
         }
+    }
+
+    /// Sums of parts, in their order: of one part to the bit, of many to rounding.
+    #[test]
+    fn gains_of_parts_are_those_of_all_rows() {
+        let rng = &mut Pcg64::seed_from_u64(6);
+        let n = 500;
+        let mut columns = random_columns(rng, 3, n, 4);
+        columns.extend(random_columns(rng, 1, n, 900));
+        columns[1].codes[8] = NO_CELL;
+        let residuals = Residuals {
+            residual: (0..n).map(|_| rng.random_range(-1.0..1.0)).collect(),
+            curvature: (0..n).map(|i| if i % 7 == 0 { 0.0 } else { 0.2 }).collect(),
+        };
+        let pairs = all_pairs(4);
+        let of = |rows: std::ops::Range<usize>| {
+            let column = |c: &CellColumn| CellColumn {
+                codes: c.codes[rows.clone()].to_vec(),
+                ..c.clone()
+            };
+            let columns: Vec<CellColumn> = columns.iter().map(column).collect();
+            let part = Residuals {
+                residual: residuals.residual[rows.clone()].to_vec(),
+                curvature: residuals.curvature[rows.clone()].to_vec(),
+            };
+            PairSums::of(&columns, &part, rows.start as u64, &pairs).unwrap()
+        };
+        let expected = rank(&columns, &residuals).unwrap();
+        let whole = of(0..n);
+        assert_eq!(in_order(pairs.clone(), whole.gains()), expected);
+        for cuts in [[0, 200], [3, 499], [500, 500]] {
+            let mut sums = of(0..cuts[0]);
+            sums.merge(&of(cuts[0]..cuts[1])).unwrap();
+            sums.merge(&of(cuts[1]..n)).unwrap();
+            assert_eq!(sums.rows, whole.rows);
+            for (a, b) in sums
+                .gains()
+                .into_iter()
+                .flatten()
+                .zip(whole.gains().into_iter().flatten())
+            {
+                assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+            }
+        }
+        let few = PairSums::of(&columns, &residuals, 0, &pairs[..2]).unwrap();
+        assert!(of(0..n).merge(&few).is_err());
+        assert!(PairSums::of(&columns, &residuals, 0, &[[0, 4]]).is_err());
     }
 
     #[test]
