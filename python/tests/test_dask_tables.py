@@ -86,8 +86,6 @@ def test_which_columns_are_categories(client, frames):
     local = UBAUCClassifier(**LOGISTIC, **given).fit(X, frame["label"])
     found = DaskUBAUCClassifier(client, **LOGISTIC, **given).fit(parts, "label")
     assert features_of(found) == features_of(local)
-    with pytest.raises(ValueError, match="on a cluster"):
-        DaskUBAUCClassifier(client, features="additive").fit(parts, "label")
 
 
 def test_files(client, frames, tmp_path):

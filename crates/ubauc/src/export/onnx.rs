@@ -249,7 +249,7 @@ impl Graph {
                 self.unless_missing(input, &none, 0)
             }
             // Refused with its column.
-            Cells::Part { .. } => self.ints(&[none], &[1, 1]),
+            Cells::Part { .. } | Cells::Hashed { .. } => self.ints(&[none], &[1, 1]),
         }
     }
 

@@ -106,8 +106,10 @@ impl Program {
         model.features.check()?;
         let (columns, terms) = match &model.features {
             FeatureMap::Identity => of_numbers(model),
-            FeatureMap::Columns(map) => of_columns(model, map),
-            FeatureMap::Hash { .. } => {
+            FeatureMap::Columns(map) if map.columns.iter().all(|c| c.hash_bits.is_none()) => {
+                of_columns(model, map)
+            }
+            FeatureMap::Hash { .. } | FeatureMap::Columns(_) => {
                 return target
                     .refuse("its features are hashed, and a hash has no names to write down");
             }

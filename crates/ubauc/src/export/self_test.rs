@@ -175,7 +175,7 @@ fn representatives(input: &Input, cells: &Cells, cell: u32) -> Vec<Value> {
     };
     match cells {
         Cells::Missing => optional(true),
-        Cells::Part { .. } => Vec::new(),
+        Cells::Part { .. } | Cells::Hashed { .. } => Vec::new(),
         Cells::Bins { cuts, missing } => {
             let (at, of_time) = (cell as usize, input.kind == ColumnKind::Time);
             let mut found = optional(*missing == Some(cell) && at > cuts.len());

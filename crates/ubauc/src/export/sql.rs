@@ -242,7 +242,7 @@ fn case(
             }
         }
         // Refused with its column.
-        Cells::Part { .. } => of_cell(None),
+        Cells::Part { .. } | Cells::Hashed { .. } => of_cell(None),
     }
 }
 

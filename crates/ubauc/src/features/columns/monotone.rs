@@ -158,6 +158,6 @@ impl ColumnMap {
 fn jumps(cells: &Cells) -> u32 {
     match cells {
         Cells::Bins { cuts, .. } => cuts.len() as u32,
-        Cells::Missing | Cells::Levels { .. } | Cells::Part { .. } => 0,
+        Cells::Missing | Cells::Levels { .. } | Cells::Hashed { .. } | Cells::Part { .. } => 0,
     }
 }

@@ -205,7 +205,10 @@ fn sides_of(effects: &Effects, term: &Term) -> Vec<Side> {
             },
             cuts: match cells {
                 Cells::Bins { cuts, .. } => cuts.clone(),
-                Cells::Missing | Cells::Levels { .. } | Cells::Part { .. } => Vec::new(),
+                Cells::Missing
+                | Cells::Levels { .. }
+                | Cells::Hashed { .. }
+                | Cells::Part { .. } => Vec::new(),
             },
             cells: names.into_iter().enumerate().map(name_of).collect(),
             ..side_of_numbers(info(at))
@@ -232,12 +235,15 @@ fn side_cell(cells: &Cells, at: u32, name: &str, info: &ColumnInfo) -> SideCell 
     let (is_rare, is_missing) = match cells {
         Cells::Missing => (false, true),
         Cells::Levels { rare, missing, .. } => (*rare == Some(at), *missing == Some(at)),
+        Cells::Hashed { bits } => (false, at == 1 << bits),
         Cells::Bins { missing, .. } => (false, *missing == Some(at)),
         Cells::Part { .. } => (false, false),
     };
     let prefix = match cells {
         Cells::Part { part } => format!("{} {}=", info.name, part.name()),
-        Cells::Missing | Cells::Levels { .. } | Cells::Bins { .. } => format!("{}=", info.name),
+        Cells::Missing | Cells::Levels { .. } | Cells::Hashed { .. } | Cells::Bins { .. } => {
+            format!("{}=", info.name)
+        }
     };
     SideCell {
         name: name.strip_prefix(&prefix).unwrap_or(name).to_string(),
