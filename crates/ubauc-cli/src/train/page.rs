@@ -154,7 +154,7 @@ fn candidates(tuned: &TunedMaps) -> Vec<Candidate> {
 }
 
 fn column_part(column: &ColumnReport, training: &Training) -> ColumnPart {
-    let map = training.mapped.as_ref().map(|mapped| &mapped.map);
+    let map = training.mapped.as_ref().map(|mapped| &mapped.learned.map);
     ColumnPart {
         name: column.name.clone(),
         kind: kind_name(column.kind).to_string(),
