@@ -425,6 +425,9 @@ def test_the_program_explains_a_model_from_here(files, program, tmp_path):
     model = tmp_path / "ours.json"
     clf.save(model)
     ours, by_program = (json.loads(path.read_text()) for path in (model, theirs))
+    # Intervals of importances take ten more fits, which `fit` does not make.
+    for term in by_program["effects"]["terms"]:
+        del term["interval"]
     assert ours["effects"] == by_program["effects"]
     assert ours["features"] == by_program["features"]
     found = json.loads(program("explain", model, "--json"))

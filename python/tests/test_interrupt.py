@@ -67,7 +67,7 @@ def test_what_progress_raises_comes_out(dense):
     assert seen[-1] == 2 and seen.count(2) == 1
 
 
-def test_progress_is_told_by_the_thread_that_called(dense, monkeypatch):
+def test_progress_is_reported_by_the_thread_that_called(dense, monkeypatch):
     import builtins
     import threading
 

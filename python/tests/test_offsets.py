@@ -112,7 +112,7 @@ def heavy_tails(n):
 def test_a_model_that_is_worse_than_logistic_regression_warns():
     X, y = heavy_tails(800)
     # The search by itself would choose logistic regression.
-    clf = UBAUCClassifier(softness=0, random_state=0)
+    clf = UBAUCClassifier(softness=0, beta=0.5, random_state=0)
     with pytest.warns(BaselineWarning, match="logistic regression is significantly better") as seen:
         clf.fit(X, y)
     verdict = clf.tuning_["verdict"]

@@ -296,7 +296,7 @@ def test_the_markup_is_valid_and_nothing_typed_is_obeyed(pages, kind):
         assert titled or svg.get("aria-hidden") == "true"
     for head in document.iter("th"):
         assert head.get("scope") in ("col", "row")
-    assert "onerror=alert" not in re.sub(r"&lt;.*?&gt;", "", text)
+    assert "onerror=alert" not in re.sub(r"&lt;.*?(?:&gt;|…)", "", text)
     assert "<script>alert" not in text and "<b>" not in text and "<i>" not in text
     assert "x" * 1100 not in text
     assert text.count("<script") == 1 and "http" not in text.replace("http-equiv", "")

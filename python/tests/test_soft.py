@@ -165,7 +165,8 @@ def test_what_is_searched(dense):
     assert tried(beta=0.5) == {(0.5, 0.0, "none", kind) for kind in kinds} | {LOGISTIC}
     assert tried(beta=0.5, softness=0.1) == {(0.5, 0.1, "none", "plain"), LOGISTIC}
     hinge = tried(softness=0, least_squares="balanced") - {LOGISTIC}
-    assert {of[1:] for of in hinge} == {(0.0, "none", "balanced")} and len(hinge) == 6
+    # The six of the grid, and more where the best is the last of them.
+    assert {of[1:] for of in hinge} == {(0.0, "none", "balanced")} and len(hinge) >= 6
 
 
 def test_what_is_given_is_used(dense):
@@ -261,12 +262,23 @@ def test_a_time_limit_takes_the_best_so_far(dense):
     assert clf.tuning_["cut_short"] and time.monotonic() - started < 60
 
 
+def both_judged(one, other):
+    """The points that two searches have both tried; each goes on where its own best is at an end."""
+    key = lambda p: tuple(p[k] for k in ("beta", "softness", "class_weight", "least_squares"))  # noqa: E731
+    others = {(key(p), p["gamma"]): p for p in other.tuning_["points"]}
+    for point in one.tuning_["points"]:
+        if (key(point), point["gamma"]) in others:
+            yield point, others[key(point), point["gamma"]]
+
+
 def test_another_criterion(dense):
     X, y = dense
     params = {"random_state": 0, "gamma": 1e-2}
     clf = UBAUCClassifier(criterion="average-precision", **params).fit(X, y)
     of_auc = UBAUCClassifier(**params).fit(X, y)
-    for ours, theirs in zip(clf.tuning_["points"], of_auc.tuning_["points"], strict=True):
+    common = list(both_judged(clf, of_auc))
+    assert len(common) >= 5
+    for ours, theirs in common:
         assert ours["auc"] < theirs["auc"]
     part = UBAUCClassifier(criterion="partial-auc:0.1", **params).fit(X, y)
     assert part.tuning_["points"] != of_auc.tuning_["points"]

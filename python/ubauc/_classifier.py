@@ -123,7 +123,7 @@ default="from_dtype"
     is_categorical_ : ndarray of shape (n_features_in_,) or None
         Which columns of a table are categories; None where the features are the columns.
     threshold_ : ndarray of shape (n_pairs,)
-        λ: ``X @ coef_.T`` above it is positive.
+        λ: ``X @ coef_.T`` at or above it is positive.
     intercept_ : ndarray of shape (n_pairs,)
         ``-threshold_``, so that `decision_function` is ``X @ coef_.T + intercept_``.
     offset_ : ndarray of shape (n_pairs,)
@@ -186,8 +186,8 @@ default="from_dtype"
     and sample and class weights multiply the terms of their examples. N is the sum of the weights.
     With β = 0 the intercept is −λ, and not penalised, whatever `fit_intercept` says.
 
-    `score` is AUC and not accuracy: the scorer is made to rank, and accuracy of a rare class is
-    high for who never predicts it. Of many classes it is the mean over pairs of Hand and Till.
+    `score` is AUC and not accuracy: the scorer is made to rank, and with a rare class a
+    model that never predicts it has a high accuracy. Of many classes it is the mean over pairs of Hand and Till.
 
     C-ordered float64 arrays and CSR matrices with int32 indices are not copied, unless `fit` finds
     that the other way to store them takes less memory: then it uses that, as the command line does,

@@ -59,7 +59,7 @@ class SOLAMClassifier(OnlineRivalClassifier):
     coef_ : ndarray of shape (n_pairs, n_features)
         Weights, a row for each pair of classes.
     threshold_, intercept_ : ndarray of shape (n_pairs,)
-        ``X @ coef_.T`` above the threshold is positive: of the training data as many as there are
+        At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
         As of every estimator.
@@ -148,7 +148,7 @@ class OPAUCClassifier(OnlineRivalClassifier):
     coef_ : ndarray of shape (n_pairs, n_features)
         Weights, a row for each pair of classes.
     threshold_, intercept_ : ndarray of shape (n_pairs,)
-        ``X @ coef_.T`` above the threshold is positive: of the training data as many as there are
+        At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
         As of every estimator.
@@ -247,7 +247,7 @@ class OAMClassifier(OnlineRivalClassifier):
     coef_ : ndarray of shape (n_pairs, n_features)
         Weights, a row for each pair of classes.
     threshold_, intercept_ : ndarray of shape (n_pairs,)
-        ``X @ coef_.T`` above the threshold is positive: of the training data as many as there are
+        At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
         As of every estimator.
@@ -346,7 +346,7 @@ class RankSVMClassifier(RivalClassifier):
     coef_ : ndarray of shape (n_pairs, n_features)
         Weights, a row for each pair of classes.
     threshold_, intercept_ : ndarray of shape (n_pairs,)
-        ``X @ coef_.T`` above the threshold is positive: of the training data as many as there are
+        At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
         As of every estimator.

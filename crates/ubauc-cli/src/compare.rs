@@ -144,8 +144,8 @@ fn tell(report: &Report, output: Output) -> Result<()> {
     if report.tests.iter().any(|t| t.test.z.is_infinite()) {
         output.note(
             "note: a difference whose variance estimate is 0 has an infinite z and no p \
-             (both null in JSON); the test says nothing about it, and its interval is what so many \
-             examples that are all alike allow",
+             (both null in JSON); the test says nothing about it, and its interval is the exact \
+             bound for this number of examples",
         );
     }
     output.report(report)

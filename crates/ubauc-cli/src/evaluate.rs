@@ -245,7 +245,7 @@ fn others(
 
 /// An interval that does not rest on the variance.
 fn warn(degenerate: bool, auc: f64, output: Output) {
-    let interval = "the interval is what so many examples that are all alike allow";
+    let interval = "the interval is the exact bound for this number of examples";
     if degenerate && (auc == 0.0 || auc == 1.0) {
         output.note(format!(
             "note: the classes are separated without error, so the variance estimate is 0; {interval}"

@@ -126,9 +126,9 @@ impl Progress {
     }
 }
 
-/// An estimate is worth its name only after so many seconds, …
+/// An estimate is shown only after this many seconds, …
 const ENOUGH_SECONDS: f64 = 10.0;
-/// … and when so much of the way is behind.
+/// … and after this share of the work.
 const ENOUGH_OF_THE_WAY: f64 = 0.05;
 
 /// Seconds that a solver still needs if the logarithm of its gap goes on falling as it did; none where that says little.

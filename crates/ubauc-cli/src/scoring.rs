@@ -246,7 +246,7 @@ impl Scoring<'_> {
         })
     }
 
-    /// Models of tables read the file by the kinds of their own columns, so that each reads it anew.
+    /// Models of tables read the file by the kinds of their own columns, so each model reads the file again.
     fn score_one_by_one(
         &self,
         models: Vec<Model>,
@@ -259,7 +259,7 @@ impl Scoring<'_> {
         }
         let mut all: Option<Scores> = None;
         for (k, model) in models.into_iter().enumerate() {
-            // What there is to tell of the file was told the first time.
+            // Notes about the file were printed the first time.
             let output = Output {
                 quiet: output.quiet || k > 0,
                 ..output

@@ -297,7 +297,7 @@ fn learn_map(
     let trained = training.adopt(fitted, map)?;
     let test = match test {
         Some(TestFile::Numbers(_)) => {
-            // All notes have been told.
+            // All notes have been printed.
             let quiet = Output {
                 quiet: true,
                 ..output

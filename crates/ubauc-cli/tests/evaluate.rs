@@ -473,7 +473,7 @@ fn perfect_separation_has_its_note_unless_quiet() {
     assert_eq!(
         stderr(&loud),
         "note: the classes are separated without error, so the variance estimate is 0; the \
-         interval is what so many examples that are all alike allow\n"
+         interval is the exact bound for this number of examples\n"
     );
     assert!(success(&loud).contains("95 % interval   [0.158114, 1.000000]\n"));
     let quiet = ubauc(directory.path(), &["evaluate", "x.csv", "--quiet"]);
@@ -495,7 +495,7 @@ fn tied_scores_have_another_note() {
     assert!(success(&output).contains("tied pairs      4\n"));
     assert_eq!(
         stderr(&output),
-        "note: the variance estimate is 0; the interval is what so many examples that are all alike allow\n"
+        "note: the variance estimate is 0; the interval is the exact bound for this number of examples\n"
     );
 }
 

@@ -11,7 +11,8 @@
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
 //! | [`solver`] | how it is minimised |
 //! | [`algorithm`] | every algorithm by name, its parameters, and one function that fits any of them |
-//! | [`tune`] | β and γ by cross-validated AUC |
+//! | [`glass_box`] | tables of bins and pairs, and what a model says of each |
+//! | [`tune`] | the loss, γ and the map of a table by cross-validated AUC |
 //! | [`model`], [`model_file`] | what results: a scorer of raw rows; and its file |
 //! | [`container`] | the binary format of messages, states and checkpoints |
 //! | [`calibrate`] | scores → probabilities of the same order |

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mapped_is_told_of_the_first_row_that_cannot() {
+    fn the_error_names_the_first_row_that_cannot_be_mapped() {
         let mut values = vec![0.0; 4 * 6000];
         values[4 * 1500..].fill(1e308);
         let raw = Rows::Dense(Dense::new(values, 6000, 4).unwrap());

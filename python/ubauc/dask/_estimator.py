@@ -266,7 +266,7 @@ default="from_dtype"
         """Not here."""
 
     def decision_function(self, X):
-        """Scores, above 0 where the positive class is predicted.
+        """Scores, 0 or above where the positive class is predicted.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ default="from_dtype"
         check_is_fitted(self)
         params = self.get_params(deep=False)
         local = UBAUCClassifier(
-            **{name: params[name] for name in UBAUCClassifier._get_param_names()}
+            **{name: params[name] for name in UBAUCClassifier._get_param_names() if name in params}
         )
         names = ("classes_", "n_features_in_", "feature_names_in_", "is_categorical_", "_kinds")
         for name in names:

@@ -81,8 +81,8 @@ def roc_auc_ci(
     """Area under the ROC curve with its variance and 95 % interval.
 
     The variance is DeLong's, and the interval is on the logit scale. Where the sample shows no
-    variation, as when the classes are separated without error, the interval is what so many
-    examples that are all alike allow, not a point.
+    variation, as when the classes are separated without error, the interval is the
+    exact bound for this number of examples, not a point.
 
     If examples come in groups (visits of a patient, clicks of a user), DeLong's variance is too
     small as a rule: give ``groups``, and it is Obuchowski's, by which only examples of different

@@ -35,7 +35,7 @@ fn unlabelled_examples_are_scored_and_not_learned() {
 }
 
 #[test]
-fn wrong_lines_are_told_by_their_numbers() {
+fn wrong_lines_are_reported_by_their_numbers() {
     let directory = directory_with(&[("x.svm", "1 1:1\n\n3 1:1\n")]);
     let dir = directory.path();
     let printed = learn_file(dir, "x.svm", &[]);

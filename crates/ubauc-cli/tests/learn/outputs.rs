@@ -32,7 +32,7 @@ fn outputs_that_share_a_file_are_refused() {
 }
 
 #[test]
-fn a_checkpoint_directory_that_is_none_is_told_at_the_start() {
+fn a_checkpoint_directory_that_is_none_is_reported_at_the_start() {
     let (directory, _) = learned(50, &[]);
     let dir = directory.path();
     let printed = learn(dir, "", &["--checkpoint", "x.svm"]);
@@ -153,7 +153,7 @@ fn none_of_something_is_wrong_usage_and_options_are_called_as_typed() {
 }
 
 #[test]
-fn answers_at_once_are_told_to_have_no_trial() {
+fn predict_notes_that_eta0_is_not_tried() {
     let directory = directory_with(&[]);
     let text = overlapping(20, 9);
     let note = "note: eta0 is 0.5, not found by trial";

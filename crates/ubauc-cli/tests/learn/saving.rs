@@ -203,7 +203,7 @@ fn a_half_written_file_of_a_killed_run_is_removed() {
 /// Writing fails for real: the shell limits the size of files, below that of a checkpoint.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_told_and_the_last_checkpoint_is_untouched() {
+fn a_full_disk_is_reported_and_the_last_checkpoint_is_untouched() {
     let (directory, text) = learned(6_000, &[]);
     let dir = directory.path();
     success(&learn(dir, &first(&text, 4_000), &SAVING));

@@ -146,7 +146,7 @@ fn a_reader_that_has_had_enough_loses_nothing() {
 }
 
 #[test]
-fn progress_is_told_in_lines_of_json() {
+fn progress_is_reported_in_lines_of_json() {
     let (directory, text) = learned(2_600, &[]);
     let dir = directory.path();
     let words = [

@@ -119,7 +119,7 @@ fn json_has_the_fixed_keys_and_a_trace() {
 }
 
 #[test]
-fn people_are_told_the_steps_and_that_nothing_is_proved() {
+fn the_report_has_the_steps_and_says_that_nothing_is_certified() {
     let text = overlapping(300, 8);
     let directory = directory_with(&[("x.svm", &text)]);
     let words = "train x.svm --algorithm ol-ubauc --beta 2 --passes 3 --eta0 0.25";

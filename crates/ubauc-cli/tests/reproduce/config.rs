@@ -281,7 +281,7 @@ fn data_that_cannot_be_learned_from_are_named() {
 }
 
 #[test]
-fn a_cell_that_fails_is_told_and_the_others_are_made() {
+fn a_cell_that_fails_is_reported_and_the_others_are_made() {
     let wild = "[[columns]]\nname = \"wild\"\nalgorithm = \"opauc\"\nfixed = { eta = 1e300, lambda = 1.0 }\n";
     let directory = experiment(&[PROTOCOL, SETS, wild, LOGISTIC].concat());
     let dir = directory.path();

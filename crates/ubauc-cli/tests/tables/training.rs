@@ -102,7 +102,7 @@ fn numbers_without_gaps_are_learned_from_as_ever() {
 }
 
 #[test]
-fn the_positive_class_is_told_and_why() {
+fn the_positive_class_is_reported_with_its_reason() {
     let table = |a: &str, b: &str, n_b: usize| {
         let mut text = "y,x,c\n".to_string();
         for i in 0..40 {
@@ -293,7 +293,7 @@ fn a_model_of_a_table_is_a_start() {
 }
 
 #[test]
-fn nothing_to_learn_from_is_told() {
+fn nothing_to_learn_from_is_reported() {
     let mut text = "y,id,same\n".to_string();
     for i in 0..30 {
         text += &format!("{},n{i}x,5\n", i % 2);

@@ -55,9 +55,9 @@ pub enum MapKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairChoice {
-    /// So many, those with the largest gain.
+    /// This many, those with the largest gain.
     Best(usize),
-    /// So many for each column of the table, rounded up.
+    /// This many for each column of the table, rounded up.
     PerColumn(f64),
     /// These, by the names of their columns.
     Named(Vec<[String; 2]>),

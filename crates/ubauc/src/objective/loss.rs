@@ -8,11 +8,11 @@
 //! ```
 //!
 //! The soft loss is above the hinge by at most κ ln 2, at t = 0, and is the hinge as κ → 0. φ' is the multiplier of the
-//! example: −yφ'(t) is the (sub)gradient in z, +yφ'(t) that in λ. At the kink of the hinge 0 is taken (E6).
+//! example: −yφ'(t) is the (sub)gradient in z, +yφ'(t) that in λ. At the kink of the hinge 0 is taken.
 //!
 //! The solver of the exact hinge asks for its prox besides ([`hinge_multiplier`]).
 //!
-//! A new loss is a variant here; the compiler names the places that must know it.
+//! A new loss is a variant here; the compiler names the arms here; places that ask whether the softness is 0 must be searched for.
 
 /// φ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -16,7 +16,7 @@ const FAINT: &str = "#5b6572";
 const GRID: &str = "#dfe3e8";
 /// Of series, in order.
 pub(super) const COLOURS: [&str; 8] = [
-    "#0072B2", "#D55E00", "#009E73", "#B0508E", "#8C6D00", "#56B4E9", "#555555", "#000000",
+    "#0072B2", "#B84F00", "#00805C", "#B0508E", "#8C6D00", "#2878A8", "#555555", "#000000",
 ];
 /// Of the lines of series.
 const DASHES: [&str; 8] = ["", "6 3", "2 2", "8 2 2 2", "1 3", "10 4", "4 1", "3 5"];

@@ -128,7 +128,7 @@ fn importances(terms: &[TermReport]) -> String {
                     [zero - 6.0, top + 12.0],
                     END,
                     Paint::Ink,
-                    &clip(&term.name, 19),
+                    &clip(&term.name, 17),
                 );
                 chart.rect(
                     [zero, top + 2.0, (end - zero).max(0.8), LINE - 5.0],

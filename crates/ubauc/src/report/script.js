@@ -92,7 +92,7 @@
     if (data && data.value !== "") return Number(data.value);
     const text = cell.textContent.trim();
     const number = Number(text.replace(/,/g, "").replace(/\s*%$/, ""));
-    return text !== "" && !Number.isNaN(number) ? number : text;
+    return text !== "" && Number.isFinite(number) ? number : text;
   };
   const compare = (a, b) => {
     if (typeof a === "number" && typeof b === "number") return a - b;

@@ -178,7 +178,7 @@ fn every_compression_gives_the_same_rows() {
 }
 
 #[test]
-fn the_first_error_is_told_with_its_line_and_column() {
+fn the_first_error_is_reported_with_its_line_and_column() {
     let mut text = long_text();
     text.push_str("+1 3:1 2:1\n");
     text.push_str(&long_text());

@@ -217,7 +217,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
 }
 
 #[test]
-fn rounds_are_told_and_limited() {
+fn rounds_are_reported_and_limited() {
     let data = large(2000, 30, 6).dense();
     let seen: Mutex<Vec<RoundPoint>> = Mutex::default();
     let progress = |point: &RoundPoint| seen.lock().unwrap().push(*point);

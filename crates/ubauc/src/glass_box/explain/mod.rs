@@ -59,7 +59,7 @@ enum Source {
 /// How much of it people are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
-    /// So many of the most important terms have their tables drawn.
+    /// This many of the most important terms have their tables drawn.
     pub top: usize,
     /// Where the rest can be found.
     pub all: &'a str,

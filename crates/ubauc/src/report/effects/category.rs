@@ -105,7 +105,7 @@ fn lines(chart: &mut Chart, side: &Side, cells: &[&TermCell]) {
         chart.described(&text, |chart| {
             let end = chart.x(cell.value);
             let (left, right) = (zero.min(end), zero.max(end));
-            let shown = clip(&name, 17);
+            let shown = clip(&name, 15);
             let shown = if is_special {
                 format!("({shown})")
             } else {

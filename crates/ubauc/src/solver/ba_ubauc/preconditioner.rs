@@ -28,6 +28,8 @@ const MAX_HEAVY: usize = 300;
 const HEAVY: f64 = 2.0;
 /// What D′ keeps of D at least.
 const LEAST: f64 = 1e-6;
+/// Fewer rows are solved in no time, and by the steps that remote ones take.
+const LEAST_ROWS: usize = 1000;
 /// Numbers for each feature that may be moved from a remote shard for one Newton step; more stay where they are.
 pub(super) const MOST_MOVED: f64 = 32.0;
 
@@ -41,7 +43,7 @@ pub(super) fn take_heavy(
     diagonal: &mut [f64],
     ridge: f64,
 ) -> Result<HeavyRows> {
-    if shards.is_remote() || shards.nesting().is_some() {
+    if shards.is_remote() || shards.nesting().is_some() || shards.rows < LEAST_ROWS {
         return Ok(Vec::new());
     }
     let per: Vec<f64> = diagonal

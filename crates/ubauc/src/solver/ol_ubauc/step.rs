@@ -3,7 +3,7 @@
 //! Both steps have the form w = D·w_t + k·x, so the caller brings c_t = w_t·x and ‖x‖², and takes D and k away.
 //! Write e = ηs, g = eβv, and i = 1 with an intercept, else 0.
 //!
-//! **Sgd**, Eq. (9) with E3 and E5, r = y − c_t − b_t, a = 1 if y(λ_t − c_t) > 0, else 0 (0 at the kink, E6):
+//! **Sgd**, Eq. (9) with E3 and E5, r = y − c_t − b_t, a = 1 if y(λ_t − c_t) > 0, else 0 (0 at the kink):
 //!
 //! ```text
 //! D = 1 − eγ,   k = e(a y + βv r),   λ = λ_t − e a y,   b = b_t + i g r
