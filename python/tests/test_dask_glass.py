@@ -226,9 +226,9 @@ def as_one_machine(client, frame, groups, **given):
     return found, local
 
 
-@pytest.mark.parametrize("features", ["additive", "pairs", "auto"])
+@pytest.mark.parametrize("features", ["additive", "auto"])
 def test_gamma_and_map_are_chosen_as_on_one_machine(client, features):
-    # So many are dealt into folds once.
+    # This many are dealt into folds once.
     frame = made(4000)
     groups = np.random.default_rng(3).integers(0, 100, len(frame))
     given = {"beta": 0.0, "softness": 1.0, "features": features, "random_state": 3}

@@ -263,7 +263,7 @@ def test_a_time_limit_takes_the_best_so_far(dense):
 
 
 def both_judged(one, other):
-    """The points that two searches have both tried; each goes on where its own best is at an end."""
+    """The points that two searches have both tried: each goes on at the ends of its own grid."""
     key = lambda p: tuple(p[k] for k in ("beta", "softness", "class_weight", "least_squares"))  # noqa: E731
     others = {(key(p), p["gamma"]): p for p in other.tuning_["points"]}
     for point in one.tuning_["points"]:
@@ -277,7 +277,7 @@ def test_another_criterion(dense):
     clf = UBAUCClassifier(criterion="average-precision", **params).fit(X, y)
     of_auc = UBAUCClassifier(**params).fit(X, y)
     common = list(both_judged(clf, of_auc))
-    assert len(common) >= 5
+    assert len(common) >= 3
     for ours, theirs in common:
         assert ours["auc"] < theirs["auc"]
     part = UBAUCClassifier(criterion="partial-auc:0.1", **params).fit(X, y)

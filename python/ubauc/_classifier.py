@@ -186,8 +186,9 @@ default="from_dtype"
     and sample and class weights multiply the terms of their examples. N is the sum of the weights.
     With β = 0 the intercept is −λ, and not penalised, whatever `fit_intercept` says.
 
-    `score` is AUC and not accuracy: the scorer is made to rank, and with a rare class a
-    model that never predicts it has a high accuracy. Of many classes it is the mean over pairs of Hand and Till.
+    `score` is AUC and not accuracy: the scorer is made to rank, and with a rare class a model
+    that never predicts it has a high accuracy. Of many classes it is the mean over pairs of Hand
+    and Till.
 
     C-ordered float64 arrays and CSR matrices with int32 indices are not copied, unless `fit` finds
     that the other way to store them takes less memory: then it uses that, as the command line does,
