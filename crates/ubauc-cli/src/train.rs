@@ -270,7 +270,7 @@ fn report_of(
         newton: trained.effort.newton,
         rounds: trained.effort.rounds,
         passes: trained.effort.passes,
-        online: args.online.report_of(&spec, trained.effort.eta0),
+        online: args.online.report_of(spec, trained.effort.eta0),
         stop: trained.stop.name(),
         train_auc: found.train.0,
         train_ci95: found.train.1,

@@ -52,6 +52,7 @@ impl Triplets {
     }
 }
 
+#[allow(clippy::too_many_lines)] // one problem, block after block
 fn minimise(soft: &Soft, rows: &[Row], tolerance: f64) -> Option<(Vec<f64>, f64, f64)> {
     let problem = soft.weighted();
     let kept: Vec<usize> = (0..problem.rows.len())
