@@ -112,7 +112,7 @@ pub(crate) fn of_model(
     Ok(report)
 }
 
-/// What is told of a page that was written.
+/// What is printed about a page that was written.
 #[derive(Serialize)]
 struct Written {
     #[serde(flatten)]

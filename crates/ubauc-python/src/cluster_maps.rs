@@ -226,7 +226,7 @@ impl PairLearner {
         to_json(&self.sides)
     }
 
-    /// Ranges of the numbers of all pairs, whose sums have at most so many cells together, or one pair; no pair has more
+    /// Ranges of the numbers of all pairs, whose sums have at most this many cells together, or one pair; no pair has more
     /// than `rows` with any.
     fn blocks(&self, rows: u64, most: u64) -> Vec<(usize, usize)> {
         let mut blocks = Vec::new();

@@ -103,7 +103,7 @@ fn killed_in_pairs(streams: &[&[&str]], runs: u32) {
     killed_in_pairs_of(streams, runs, |stream| learned(ROWS, stream));
 }
 
-/// So many runs of each stream, killed twice, at random, that then go on to the end.
+/// This many runs of each stream, killed twice, at random, that then go on to the end.
 fn killed_in_pairs_of(
     streams: &[&[&str]],
     runs: u32,
