@@ -613,6 +613,11 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
     if args.page.report.is_some() && args.training.weight.is_some() && !has_unseen {
         return wrong("--report of training examples that have weights; give --test FILE too");
     }
+    if args.page.report.is_some() && args.training.group.is_some() && args.test.is_none() {
+        return wrong(
+            "--report of examples in groups: its tests and bands are for independent ones; give --test FILE too",
+        );
+    }
     let Some(path) = &args.model else {
         return Ok(plan);
     };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::process::{command, directory_with, failure, json, success, ubauc, wrong_usage};
+use crate::process::{command, directory_with, failure, json, stderr, success, ubauc, wrong_usage};
 
 const SCORES: &str = "label,score\n1,0.9\n1,0.8\n1,0.3\n0,0.5\n0,0.3\n0,0.2\n0,0.1\n";
 
@@ -270,4 +270,23 @@ fn a_full_disk_leaves_the_old_page() {
     assert_eq!(fs::read_to_string(dir.join("p.html")).unwrap(), "old");
     let left = fs::read_dir(dir).unwrap().count();
     assert_eq!(left, 2);
+}
+
+#[test]
+fn groups_need_a_test_file() {
+    let mut text = "label,a,who\n".to_string();
+    for i in 0..60 {
+        text += &format!("{},{},{}\n", i % 2, (i * 7) % 11 + i % 2, i / 3);
+    }
+    let directory = directory_with(&[("t.csv", &text)]);
+    let train = [
+        "train", "t.csv", "--label", "label", "--group", "who", "--report", "p.html",
+    ];
+    let alone = ubauc(directory.path(), &[&train[..], &LOSS].concat());
+    wrong_usage(&alone);
+    assert!(stderr(&alone).contains("--report of examples in groups"));
+    assert!(!directory.path().join("p.html").exists());
+    let tested = [&train[..], &LOSS, &["--test", "t.csv"]].concat();
+    success(&ubauc(directory.path(), &tested));
+    page(directory.path(), "p.html");
 }
