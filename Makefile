@@ -4,7 +4,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 LIBRARY := libubauc_core.$(if $(filter Darwin,$(shell uname)),dylib,so)
 
-.PHONY: help test build python wheel check lint doc bench fuzz clean
+.PHONY: help test test-torch build python wheel check lint doc bench fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -13,6 +13,13 @@ test: ## all tests: the library, the program, the Python package, and all agains
 	@if [ -z "$$UBAUC_DATA" ]; then echo "NOTE: UBAUC_DATA is not set: tests on the real data sets will be SKIPPED"; fi
 	@$(MAKE) --no-print-directory -j 2 python
 	@$(PYTHON) tests/run.py
+
+# Not part of `make test`: PyTorch takes gigabytes. TORCH_PYTHON names a Python that has it, and the
+# package's other needs; docs/torch.md says how to make one.
+TORCH_PYTHON ?= $(PYTHON)
+test-torch: python ## tests of ubauc.torch, SKIPPED without PyTorch (TORCH_PYTHON=…)
+	@$(TORCH_PYTHON) -c 'import torch' 2>/dev/null || echo "NO TORCH in $(TORCH_PYTHON): the tests of ubauc.torch will be SKIPPED"
+	PYTHONPATH=$(CURDIR)/python $(TORCH_PYTHON) -m pytest -rs python/tests_torch
 
 # The Python module, the program and all tests from one build: by itself each would build its
 # dependencies again, with other features.
