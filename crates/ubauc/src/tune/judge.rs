@@ -26,7 +26,7 @@ pub(super) type Lane = Vec<(usize, Vec<f64>)>;
 /// With more features than this the weights of the first fold are not kept for the others.
 const MAX_KEPT: usize = 1_000_000;
 /// A path of γ ends where the criterion has twice been this many margins below its best.
-const HOPELESS: f64 = 4.0;
+pub(super) const HOPELESS: f64 = 4.0;
 
 /// Neither the gap nor the number of tied examples means anything.
 fn gave_up(fit: &Fit) -> bool {

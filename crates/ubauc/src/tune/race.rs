@@ -1,6 +1,10 @@
 //! Rounds of fits: all settings on the first fold, those that are not clearly behind there on the second, and those that
 //! are not clearly behind on both on the others.
 //!
+//! On the first fold two settings lead, logistic regression with and without balanced classes where both are tried: these
+//! go along all of γ, and the others only near what was best for them, and on from there as long as their best is at an end.
+//! Where balanced classes make no difference to the leaders, they are not tried with other losses.
+//!
 //! The standard error of an AUC A on a fold with m positives and n negatives is about (Hanley & McNeil 1982)
 //!
 //! ```text
@@ -15,9 +19,10 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::collapse::Ties;
-use super::judge::{Judged, Lane};
+use super::judge::{HOPELESS, Judged, Lane};
 use super::{Search, Setting};
 use crate::Result;
+use crate::objective::ubauc::ClassWeight;
 
 /// What is left of a standard error in a difference of two models of the same data, generously.
 const PAIRED: f64 = 0.2;
@@ -25,6 +30,10 @@ const PAIRED: f64 = 0.2;
 const LEAST_MARGIN: f64 = 3e-4;
 /// A longer path that gains less than this is long enough.
 const LEAST_GAIN: f64 = 3e-5;
+/// Decades from the best γ of the leaders within which the others are tried first.
+const NEAR: f64 = 1.05;
+/// Folds after which a γ next to the choice that is clearly behind it is not tried on the others.
+const TRIAL: u32 = 2;
 /// Steps by which a path of γ is made longer, at most.
 const EXTENSIONS: usize = 6;
 /// γ beyond these means nothing.
@@ -74,12 +83,11 @@ impl Search<'_> {
     pub(super) fn race(&mut self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         let gammas = falling(&self.params.gammas);
-        let all: Vec<Vec<f64>> = self.settings.iter().map(|_| gammas.clone()).collect();
         let k = self.sizes.folds;
         match self.params.race {
-            false => self.round(&mut entries, &all, 0..k)?,
+            false => self.round(&mut entries, &vec![gammas; self.settings.len()], 0..k)?,
             true => {
-                self.round(&mut entries, &all, 0..1)?;
+                self.first_fold(&mut entries, &gammas)?;
                 for (done, next) in [(1, 1..2), (2, 2..k)] {
                     let left = self.left(&entries, done);
                     self.round(&mut entries, &left, next)?;
@@ -102,6 +110,107 @@ impl Search<'_> {
             a.cmp(&b).then(x.total_cmp(&y))
         });
         Ok(entries)
+    }
+
+    /// All settings on the first fold: the leaders along all of γ, the others near their best.
+    fn first_fold(&self, entries: &mut Vec<Entry>, gammas: &[f64]) -> Result<()> {
+        let leaders = self.leaders();
+        let mut next = vec![Vec::new(); self.settings.len()];
+        leaders.iter().for_each(|&s| next[s] = gammas.to_vec());
+        self.round(entries, &next, 0..1)?;
+        let best: Vec<f64> = leaders
+            .iter()
+            .filter_map(|&s| Some(best_on_first(entries, s)?.0))
+            .collect();
+        let is_near = |gamma: &f64| best.iter().any(|b| (gamma / b).log10().abs() <= NEAR);
+        let near: Vec<f64> = gammas.iter().copied().filter(is_near).collect();
+        let needless = self.balance_is_needless(entries, &leaders);
+        let others: Vec<usize> = (0..self.settings.len())
+            .filter(|s| !leaders.contains(s))
+            .filter(|&s| !(needless && self.has_twin(s)))
+            .collect();
+        let mut next = vec![Vec::new(); self.settings.len()];
+        others.iter().for_each(|&s| next[s].clone_from(&near));
+        while next.iter().any(|gammas| !gammas.is_empty()) && !self.is_over() {
+            self.round(entries, &next, 0..1)?;
+            next.fill(Vec::new());
+            for &s in &others {
+                next[s].extend(self.beyond(entries, s, gammas));
+            }
+        }
+        Ok(())
+    }
+
+    /// Logistic regression, or the first setting, and the same with the other class weights or else the next one.
+    fn leaders(&self) -> Vec<usize> {
+        let all = 0..self.settings.len();
+        let first = all.clone().find(|&s| self.settings[s].is_logistic());
+        let first = first.unwrap_or(0);
+        let of = self.settings[first];
+        let is_twin = |&s: &usize| {
+            let class_weight = of.class_weight;
+            s != first
+                && Setting {
+                    class_weight,
+                    ..self.settings[s]
+                } == of
+        };
+        let second = all.clone().find(is_twin);
+        let second = second.or_else(|| all.into_iter().find(|&s| s != first));
+        std::iter::once(first).chain(second).collect()
+    }
+
+    /// Whether the leaders differ in their class weights alone, and not at all in what comes of it.
+    fn balance_is_needless(&self, entries: &[Entry], leaders: &[usize]) -> bool {
+        let &[a, b] = leaders else {
+            return false;
+        };
+        let (of, other) = (self.settings[a], self.settings[b]);
+        let class_weight = of.class_weight;
+        if (Setting {
+            class_weight,
+            ..other
+        }) != of
+        {
+            return false;
+        }
+        let values = |s: usize| -> Vec<(f64, f64)> {
+            let of_setting = entries.iter().filter(|e| e.setting == s);
+            of_setting
+                .filter_map(|e| Some((e.gamma, e.mean(1)?)))
+                .collect()
+        };
+        let (a, b) = (values(a), values(b));
+        let is_same = |((gamma, x), (other, y)): (&(f64, f64), &(f64, f64))| {
+            gamma == other && (x - y).abs() < LEAST_MARGIN
+        };
+        a.len() == b.len() && a.iter().zip(&b).all(is_same)
+    }
+
+    /// Whether a setting has balanced classes, and is tried without them, too.
+    fn has_twin(&self, setting: usize) -> bool {
+        let of = self.settings[setting];
+        let class_weight = ClassWeight::None;
+        let twin = Setting { class_weight, ..of };
+        of != twin && self.settings.contains(&twin)
+    }
+
+    /// The next γ of the grid, where the best of a setting on the first fold is at an end of those tried and not far behind.
+    fn beyond(&self, entries: &[Entry], setting: usize, grid: &[f64]) -> Option<f64> {
+        let (gamma, mine) = best_on_first(entries, setting)?;
+        let all = (0..self.settings.len()).filter_map(|s| best_on_first(entries, s));
+        let best = all.map(|(_, value)| value).fold(mine, f64::max);
+        if mine < best - HOPELESS * self.margin(best, 1) {
+            return None;
+        }
+        let tried = self.gammas_of(entries, setting);
+        let at = grid.iter().position(|g| *g == gamma)?;
+        let is_first = tried.first() == Some(&gamma);
+        let is_last = tried.last() == Some(&gamma);
+        let larger = is_first.then(|| grid.get(at.checked_sub(1)?)).flatten();
+        larger
+            .or_else(|| is_last.then(|| grid.get(at + 1)).flatten())
+            .copied()
     }
 
     /// Fits every setting along its γ on some folds.
@@ -219,11 +328,33 @@ impl Search<'_> {
         let Entry { setting, gamma, .. } = entries[chosen];
         let path = self.gammas_of(entries, setting);
         let near = path.windows(2).filter(|pair| pair.contains(&gamma));
-        let mut gammas = vec![Vec::new(); self.settings.len()];
-        gammas[setting] = near
+        let gammas = near
             .map(|pair| two_digits((pair[0] * pair[1]).sqrt()))
             .collect();
-        self.round(entries, &gammas, 0..self.sizes.folds)
+        self.trial(entries, chosen, gammas)
+    }
+
+    /// Other γ of the setting of an entry, on all folds unless they are clearly behind it on the first ones.
+    fn trial(&self, entries: &mut Vec<Entry>, than: usize, gammas: Vec<f64>) -> Result<()> {
+        let Entry { setting, gamma, .. } = entries[than];
+        let of_setting = |gammas: Vec<f64>| {
+            let mut all = vec![Vec::new(); self.settings.len()];
+            all[setting] = gammas;
+            all
+        };
+        let k = self.sizes.folds;
+        let first = if self.params.race { TRIAL.min(k) } else { k };
+        self.round(entries, &of_setting(gammas.clone()), 0..first)?;
+        let mean = |gamma: f64| {
+            let is_it = |e: &&Entry| e.setting == setting && e.gamma == gamma;
+            let entry = entries.iter().find(is_it);
+            entry.and_then(|entry| entry.mean(first as usize))
+        };
+        let best = mean(gamma).unwrap_or(f64::NEG_INFINITY);
+        let least = best - self.margin(best, first as usize);
+        let is_near = |gamma: &f64| mean(*gamma).is_some_and(|mean| mean >= least);
+        let near: Vec<f64> = gammas.into_iter().filter(is_near).collect();
+        self.round(entries, &of_setting(near), first..k)
     }
 
     /// More β, as long as the choice has the largest or the least of those tried with its softness and weights; at its γ
@@ -231,10 +362,11 @@ impl Search<'_> {
     fn extend_betas(&mut self, entries: &mut Vec<Entry>) -> Result<()> {
         let mut before = f64::NEG_INFINITY;
         for _ in 0..EXTENSIONS {
-            let Some((setting, gamma, best)) = self.at_hand(entries, before) else {
+            let Some((chosen, best)) = self.at_hand(entries, before) else {
                 break;
             };
             before = best;
+            let Entry { setting, gamma, .. } = entries[chosen];
             let Some(beta) = self.next_beta(setting) else {
                 break;
             };
@@ -281,15 +413,14 @@ impl Search<'_> {
         BETA_RANGE.contains(&next).then_some(next)
     }
 
-    /// Setting, γ and mean of the choice, unless it is no better than before or time is up.
-    fn at_hand(&self, entries: &[Entry], before: f64) -> Option<(usize, f64, f64)> {
+    /// The choice and its mean, unless it is no better than before or time is up.
+    fn at_hand(&self, entries: &[Entry], before: f64) -> Option<(usize, f64)> {
         if self.is_over() {
             return None;
         }
         let chosen = self.choose(entries).ok()?;
         let best = self.point(&entries[chosen]).judged.auc;
-        let Entry { setting, gamma, .. } = entries[chosen];
-        (best >= before + LEAST_GAIN).then_some((setting, gamma, best))
+        (best >= before + LEAST_GAIN).then_some((chosen, best))
     }
 
     /// The γ that were tried with a setting, falling.
@@ -302,10 +433,11 @@ impl Search<'_> {
     fn extend(&self, entries: &mut Vec<Entry>) -> Result<()> {
         let mut before = f64::NEG_INFINITY;
         for _ in 0..EXTENSIONS {
-            let Some((setting, gamma, best)) = self.at_hand(entries, before) else {
+            let Some((chosen, best)) = self.at_hand(entries, before) else {
                 break;
             };
             before = best;
+            let Entry { setting, gamma, .. } = entries[chosen];
             let path = self.gammas_of(entries, setting);
             let next = match path.as_slice() {
                 [first, second, ..] if *first == gamma => first * (first / second),
@@ -315,12 +447,17 @@ impl Search<'_> {
             if !GAMMA_RANGE.contains(&next) {
                 break;
             }
-            let mut gammas = vec![Vec::new(); self.settings.len()];
-            gammas[setting] = vec![next];
-            self.round(entries, &gammas, 0..self.sizes.folds)?;
+            self.trial(entries, chosen, vec![next])?;
         }
         Ok(())
     }
+}
+
+/// The best γ of a setting on the first fold, and its value there; of equal ones the largest.
+fn best_on_first(entries: &[Entry], setting: usize) -> Option<(f64, f64)> {
+    let of_setting = entries.iter().filter(|e| e.setting == setting);
+    let values = of_setting.filter_map(|e| Some((e.gamma, e.mean(1)?)));
+    values.reduce(|a, b| if (b.1, b.0) > (a.1, a.0) { b } else { a })
 }
 
 /// The nearest number of two digits, which people can type.

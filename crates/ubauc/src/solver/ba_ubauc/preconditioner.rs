@@ -22,35 +22,34 @@ use crate::solver::shards::{Entries, Shards};
 
 /// More rows than this are left to the diagonal: the square system over them would cost more than it saves.
 const MAX_ROWS: usize = 1500;
-/// Rows in R, at most.
+/// Rows in R, at most; fewer where they are no more than may be moved.
 const MAX_HEAVY: usize = 300;
 /// Rows with an eigenvalue above this are in R.
 const HEAVY: f64 = 2.0;
 /// What D′ keeps of D at least.
 const LEAST: f64 = 1e-6;
-/// Fewer rows are solved in no time, and by the steps that remote ones take.
-const LEAST_ROWS: usize = 1000;
 /// Numbers for each feature that may be moved from a remote shard for one Newton step; more stay where they are.
 pub(super) const MOST_MOVED: f64 = 32.0;
 
 /// v_i and the entries of the rows in R.
 pub(super) type HeavyRows = Vec<(f64, Entries)>;
 
-/// The rows in R of the matrix last prepared, at most [`MAX_HEAVY`], taken from its diagonal D, which has a ridge in it and
-/// becomes D′. None of remote rows, which stay where they are, and of nested features.
+/// The rows in R of the matrix last prepared, taken from its diagonal D, which has a ridge in it and becomes D′. None of nested
+/// features. The same rows wherever they are, so that a cluster takes the steps of one machine.
 pub(super) fn take_heavy(
     shards: &mut Shards<'_>,
     diagonal: &mut [f64],
     ridge: f64,
 ) -> Result<HeavyRows> {
-    if shards.is_remote() || shards.nesting().is_some() || shards.rows < LEAST_ROWS {
+    if shards.nesting().is_some() {
         return Ok(Vec::new());
     }
+    let most = MAX_HEAVY.min(most_moved(shards));
     let per: Vec<f64> = diagonal
         .iter()
         .map(|d| 1.0 / d.max(f64::MIN_POSITIVE))
         .collect();
-    let heavy = shards.heavy_rows(&per, HEAVY, MAX_HEAVY)?;
+    let heavy = shards.heavy_rows(&per, HEAVY, most)?;
     for (weight, row) in &heavy {
         for &(j, x) in row {
             diagonal[j as usize] -= weight * x * x;
@@ -212,12 +211,16 @@ fn outer(rows: &[&Entries], inverse: &[f64]) -> Vec<f64> {
 
 /// Rows that are worth a square system; of remote ones no more than may be moved.
 fn most_rows(shards: &Shards<'_>) -> usize {
-    if !shards.is_remote() {
-        return MAX_ROWS;
+    match shards.is_remote() {
+        true => MAX_ROWS.min(most_moved(shards)),
+        false => MAX_ROWS,
     }
+}
+
+/// Rows of the usual length that are no more than [`MOST_MOVED`] numbers for each feature.
+fn most_moved(shards: &Shards<'_>) -> usize {
     let of_row = shards.stored() as f64 / shards.rows.max(1) as f64;
-    let moved = MOST_MOVED * shards.cols() as f64 / of_row.max(1.0);
-    MAX_ROWS.min(moved as usize)
+    (MOST_MOVED * shards.cols() as f64 / of_row.max(1.0)) as usize
 }
 
 fn centre(a: &mut [f64]) {
