@@ -41,20 +41,19 @@ fn first_alarm(
 
 #[test]
 fn false_alarms_are_rarer_than_stated() {
-    // 300 streams of 60 blocks each; α = 0.2, so that 60 false alarms are allowed.
-    let (rate, streams) = (0.2, 300);
+    // 200 streams of 40 blocks each; α = 0.2, so that 40 false alarms are allowed.
+    let (rate, streams) = (0.2, 200);
     let mut all = Vec::new();
     for (share, scores) in [
-        (0.5, Scores::Uniform(0.1)),
+        (0.5_f64, Scores::Uniform(0.1)),
         (0.5, Scores::Uniform(0.6)),
         (0.1, Scores::Uniform(0.9)),
         (0.1, Scores::Lost(0.01)),
         (0.02, Scores::Lost(0.003)),
     ] {
         let block = (100.0 / share).max(1_000.0) as u64;
-        let alarms = (0..streams).filter(|&seed| {
-            first_alarm((rate, seed, 60 * block), share, |_| scores).is_some()
-        });
+        let alarms = (0..streams)
+            .filter(|&seed| first_alarm((rate, seed, 40 * block), share, |_| scores).is_some());
         all.push(alarms.count());
     }
     println!("false alarms of {streams} streams at rate {rate}: {all:?}");
@@ -87,7 +86,10 @@ fn an_abrupt_fall_is_found_soon() {
         }
     }
     delays.sort_unstable();
-    println!("found {found} of 100, median delay {}", delays[delays.len() / 2]);
+    println!(
+        "found {found} of 100, median delay {}",
+        delays[delays.len() / 2]
+    );
     assert_eq!(found, 100);
     assert!(delays[50] <= 2_000 && delays[99] <= 4_000, "{delays:?}");
 }

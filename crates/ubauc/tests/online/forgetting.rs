@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ubauc::Error;
-use ubauc::algorithm::{Algorithm, Inputs, Spec, fit};
+use ubauc::algorithm::{Algorithm, FitInputs, Spec, fit};
 use ubauc::data::rows::Row;
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step, eta0};
@@ -206,13 +206,14 @@ fn passes_refuse_a_half_life_and_streams_one_below_1() {
     let rows: Vec<(Row<'_>, bool)> = x.iter().map(|x| (Row::Dense(x), x[0] > x[1])).collect();
     assert!(eta0::choose_from(&rows, &params(10.0), RunningScale::None).is_ok());
 
-    let data = super::passes::tiny();
+    let shown = x.map(|x| (x.to_vec(), x[0] > x[1], 1.0));
+    let data = super::passes::dataset(&shown).unwrap();
     let mut spec = Spec::new(Algorithm::OlUbauc);
     if let Spec::OlUbauc(spec) = &mut spec {
         spec.params.half_life = Some(10.0);
     }
     assert_eq!(
-        name(fit(&data, &Inputs::default(), &spec).unwrap_err()),
+        name(fit(&data, &FitInputs::default(), &spec).unwrap_err()),
         "half_life"
     );
 }

@@ -305,9 +305,12 @@ impl Naive {
     /// What balances the classes so far.
     fn balance(&self, positive: bool) -> f64 {
         let total = |class: bool| {
-            self.sum(&self.history, |&(positive, s)| {
-                if positive == class { s } else { 0.0 }
-            })
+            self.sum(
+                &self.history,
+                |&(positive, s)| {
+                    if positive == class { s } else { 0.0 }
+                },
+            )
         };
         let [neg, pos] = [total(false), total(true)];
         match neg > 0.0 && pos > 0.0 {
