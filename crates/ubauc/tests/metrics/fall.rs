@@ -48,7 +48,9 @@ fn false_alarms_are_rarer_than_stated() {
         (0.5_f64, Scores::Uniform(0.1)),
         (0.5, Scores::Uniform(0.6)),
         (0.1, Scores::Uniform(0.9)),
+        (0.1, Scores::Lost(0.03)),
         (0.1, Scores::Lost(0.01)),
+        (0.1, Scores::Lost(0.001)),
         (0.02, Scores::Lost(0.003)),
     ] {
         let block = (100.0 / share).max(1_000.0) as u64;
@@ -105,7 +107,7 @@ fn a_slow_fall_is_found_too() {
 #[test]
 fn two_blocks_by_hand() {
     // Blocks of 500 and 500. In the first 1 in 50 positives is lost, in the second 1 in 5: A = .98 and .8, each positive
-    // 1 or 0, so v = A(1 − A)/499; the negatives vary not at all. z = .18/√(v̄·2), one cut, k = 1: level α/2.
+    // 1 or 0, so v = A(1 − A)/499; the negatives vary not at all. σ² = v̄·2, b = 1/500, one cut, k = 1: level α/2.
     let mut alarm = FallAlarm::new(0.05).unwrap();
     let mut fall = None;
     let (mut scores, mut classes) = (Vec::new(), Vec::new());
@@ -135,7 +137,8 @@ fn two_blocks_by_hand() {
     let z = 0.18 / (v[0] + v[1]).sqrt();
     close(fall.z, z);
     close(fall.level, 0.025);
-    assert!(fall.p > 0.0 && fall.p < 1e-15);
+    let exponent = -0.18 * 0.18 / (2.0 * (v[0] + v[1] + 0.18 / 1_500.0));
+    assert!((fall.p / exponent.exp() - 1.0).abs() < 1e-10, "{fall:?}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use ubauc::container::{self, Kind};
 use ubauc::metrics::{WindowAuc, auc};
 
 use super::pairs::examples;
@@ -9,8 +10,9 @@ proptest! {
         let mut window = WindowAuc::new(size).unwrap();
         for k in 0..scores.len() {
             window.add(scores[k], positive[k]).unwrap();
-            let text = serde_json::to_string(&window).unwrap();
-            prop_assert_eq!(&serde_json::from_str::<WindowAuc>(&text).unwrap(), &window);
+            let bytes = container::write(Kind::Checkpoint, &window).unwrap();
+            let again: WindowAuc = container::read(Kind::Checkpoint, &bytes).unwrap();
+            prop_assert_eq!(&again, &window);
             let from = (k + 1).saturating_sub(size);
             prop_assert_eq!(window.len(), k + 1 - from);
             let expected = auc(&scores[from..=k], &positive[from..=k]).ok();

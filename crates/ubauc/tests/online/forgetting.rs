@@ -156,7 +156,7 @@ fn many_blocks_equal_the_long_way() {
 }
 
 #[test]
-fn what_changes_is_followed_and_nothing_is_lost_where_nothing_does() {
+fn what_changes_is_followed_and_where_nothing_does_little_is_lost() {
     // The first feature tells the classes apart, and after half of the stream its opposite does.
     let shown = |i: u32, drifts: bool| {
         let noise = |k: u32| f64::from(i.wrapping_mul(k) % 10_007) / 10_007.0 - 0.5;
@@ -184,8 +184,10 @@ fn what_changes_is_followed_and_nothing_is_lost_where_nothing_does() {
     };
     assert!(last(None, true) < 0.2);
     assert!(last(Some(300.0), true) > 0.85);
-    let (plain, forgets) = (last(None, false), last(Some(300.0), false));
-    assert!(plain > 0.85 && forgets > plain - 0.01, "{plain} {forgets}");
+    // Where nothing changes forgetting costs, the more the shorter: 433 examples count with N = 300, and 4,328 with 3,000.
+    let [plain, long, short] = [None, Some(3_000.0), Some(300.0)].map(|n| last(n, false));
+    assert!(plain > 0.9 && long > plain - 0.005, "{plain} {long}");
+    assert!(short < long && short > plain - 0.03, "{plain} {short}");
 }
 
 #[test]
