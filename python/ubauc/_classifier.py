@@ -103,6 +103,10 @@ default="from_dtype"
     average_from : int, default=2
         Online: average the coefficients from this pass on, the first being 1; None for the last
         ones. A stream averages from its second example on.
+    half_life : float, default=None
+        Online, `partial_fit` alone: an example counts half as much after so many later ones, at
+        least 1, in the coefficients, the class counts and the scale, so that a stream that changes
+        is followed. None forgets nothing. `fit` takes all examples alike.
     random_state : int, RandomState instance or None, default=None
         Of the folds and the order of passes. An int is the command line's ``--seed``.
     n_jobs : int, default=None
@@ -234,6 +238,7 @@ default="from_dtype"
         "eta0": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "radius": [None, Interval(Real, 0, None, closed="neither")],
         "average_from": [None, Interval(Integral, 1, None, closed="left")],
+        "half_life": [None, Interval(Real, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -264,6 +269,7 @@ default="from_dtype"
         eta0="auto",
         radius=None,
         average_from=2,
+        half_life=None,
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -290,6 +296,7 @@ default="from_dtype"
         self.eta0 = eta0
         self.radius = radius
         self.average_from = average_from
+        self.half_life = half_life
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

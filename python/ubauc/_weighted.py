@@ -199,6 +199,8 @@ class WeightedAUCClassifier(TableClassifier):
         if spec["average"] is not None:
             # A stream has no passes: its average begins after the first example.
             spec["average"] = 1
+        # Only a stream forgets.
+        spec["half_life"] = None if self.half_life is None else float(self.half_life)
         spec = encoded(spec)
         n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
         self._learners = [_core.Learner(spec) for _ in range(n_pairs)]
@@ -256,6 +258,7 @@ class WeightedAUCClassifier(TableClassifier):
             "average_from": self.average_from,
             "shuffle": passes["shuffle"],
             "seed": found.seed,
+            **({} if self.half_life is None else {"half_life": float(self.half_life)}),
         }
 
     @classmethod

@@ -7,6 +7,7 @@
 //! however often it was stopped.
 
 mod checkpoint;
+mod drift;
 mod model;
 mod options;
 mod problem;
@@ -32,6 +33,8 @@ use crate::column_report::{self, FeaturesReport};
 use crate::met::{About, Met};
 use crate::output::Output;
 use checkpoint::Store;
+pub(crate) use drift::Alarmed;
+use drift::{OnAlarm, in_words};
 use model::{InitialModel, saved_model};
 pub(crate) use options::LearnArgs;
 use report::{Clock, Report, Seconds, Teller};
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &LearnArgs, seed: u64, output: Output) -> Result<()> {
         }
         None => {
             let input = args.file.display().to_string();
-            State::new(&spec, settings, input)?
+            State::new(&spec, settings, input, args.drift.watch()?)?
         }
     };
     if let (true, false, Some(eta0)) = (args.predict, args.problem.has_eta0(), state.learner.eta0())
@@ -112,6 +115,7 @@ pub(crate) fn run(args: &LearnArgs, seed: u64, output: Output) -> Result<()> {
         initial: initial.filter(|_| resumed_at.unwrap_or(0) == 0),
         skip: resumed_at.filter(|_| !args.saving.no_skip).unwrap_or(0),
         met: Met::new(&args.file, output),
+        alarmed: false,
     };
     let stopped = run.take_all(stream, &signals);
     let table = run.state.head.table.as_ref();
@@ -198,6 +202,8 @@ struct Run<'a> {
     /// Examples that the checkpoint knows.
     skip: u64,
     met: Met<'a>,
+    /// An alarm ended the run.
+    alarmed: bool,
 }
 
 impl Run<'_> {
@@ -212,6 +218,9 @@ impl Run<'_> {
                 Next::Waiting => {}
                 Next::Batch(batch) => self.take(*batch, signals)?,
                 Next::End => break,
+            }
+            if self.alarmed {
+                return Ok(None);
             }
             self.teller.live(&self.state, &self.clock);
         }
@@ -267,6 +276,9 @@ impl Run<'_> {
                 return self.scores.as_mut().map_or(Ok(()), Scores::flush);
             }
             self.take_one(&batch, i)?;
+            if self.alarmed {
+                break;
+            }
         }
         self.met.add(About {
             notices: batch.notices,
@@ -304,6 +316,7 @@ impl Run<'_> {
         if label == Some(false) && self.state.head.negative.is_none() {
             self.state.head.negative = batch.negative.clone();
         }
+        let falls = self.falls();
         let score = self.state.take(row, label, weight).with_context(|| {
             let number = thousands(self.state.head.examples + 1);
             format!("{}: example {number}", self.args.file.display())
@@ -311,12 +324,43 @@ impl Run<'_> {
         if let (Some(scores), Some(score)) = (&mut self.scores, score) {
             scores.put(score)?;
         }
+        if self.falls() > falls {
+            self.alarm()?;
+        }
         let examples = self.state.head.examples;
         if examples % self.args.progress.report_every == 0 {
             self.teller.line(&mut self.state, &self.clock)?;
         }
         if examples % self.args.saving.every == 0 {
             self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Alarms so far.
+    fn falls(&self) -> usize {
+        self.state.head.watch.falls().map_or(0, <[_]>::len)
+    }
+
+    /// Warns, and does what is to be done.
+    fn alarm(&mut self) -> Result<()> {
+        let Some(fall) = self.state.head.watch.falls().and_then(<[_]>::last) else {
+            return Ok(());
+        };
+        let (path, at) = (self.args.file.display(), thousands(fall.example));
+        let and = match self.args.drift.on_alarm() {
+            OnAlarm::Continue => "",
+            OnAlarm::Stop => "; the run ends here",
+            OnAlarm::Restart => "; what was learned is forgotten",
+        };
+        let what = in_words(fall);
+        self.output.note(format!(
+            "warning: {path}: example {at}: the AUC has fallen: {what}{and}"
+        ));
+        match self.args.drift.on_alarm() {
+            OnAlarm::Continue => {}
+            OnAlarm::Stop => self.alarmed = true,
+            OnAlarm::Restart => self.state.start_over(&self.spec)?,
         }
         Ok(())
     }
@@ -409,13 +453,24 @@ impl Run<'_> {
             own: (self.spec.beta().is_none()).then(|| self.spec.parameters()),
             steps: state.learner.steps(),
             lambda: state.learner.threshold(),
-            progressive_auc: state.auc().map(Into::into),
+            progressive_auc: state.auc(),
+            half_life: self.args.drift.half_life,
+            overall_auc: match self.args.drift.half_life {
+                Some(_) => state.overall_auc(),
+                None => None,
+            },
+            window: state.head.watch.window(),
+            alarms: state.head.watch.falls().map(<[_]>::to_vec),
             seconds: Seconds {
                 total: started.elapsed().as_secs_f64(),
             },
             rows_per_second: self.clock.rows_per_second(&state),
             resumed_at,
-            stop: stopped.as_ref().map_or("end", Stopped::name),
+            stop: match &stopped {
+                Some(stopped) => stopped.name(),
+                None if self.alarmed => "alarm",
+                None => "end",
+            },
             model: self.args.model.clone(),
         };
         drop(self.teller);
@@ -424,15 +479,21 @@ impl Run<'_> {
         } else {
             self.output.report(&report)?;
         }
-        let Some(mut stopped) = stopped else {
-            return Ok(());
-        };
         let n = thousands(state.head.examples);
-        stopped.how_to_resume = match self.store {
+        let how_to_resume = match self.store {
             Some(_) => format!("saved after {n} examples; the same command with --resume goes on"),
             None => format!("{n} examples were learned; --checkpoint DIR would let it go on"),
         };
-        Err(stopped.into())
+        match stopped {
+            None if self.alarmed => {
+                Err(Alarmed(format!("stopped by an alarm; {how_to_resume}")).into())
+            }
+            None => Ok(()),
+            Some(mut stopped) => {
+                stopped.how_to_resume = how_to_resume;
+                Err(stopped.into())
+            }
+        }
     }
 }
 

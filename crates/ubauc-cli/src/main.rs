@@ -109,10 +109,13 @@ fn message(error: &anyhow::Error) -> String {
         .replace("(partition SEED)", "(--partition SEED)")
 }
 
-/// 2 for what was typed wrong, 1 for what went wrong, 128 and its number for a signal.
+/// 2 for what was typed wrong, 1 for what went wrong, 3 for an alarm that was to end the run, 128 and its number for a signal.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     if let Some(stopped) = error.downcast_ref::<learn::Stopped>() {
         return ExitCode::from(stopped.exit_code());
+    }
+    if error.is::<learn::Alarmed>() {
+        return ExitCode::from(3);
     }
     let typed = error.chain().any(|cause| {
         let of_library = cause.downcast_ref::<ubauc::Error>();

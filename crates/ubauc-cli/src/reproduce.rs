@@ -2,6 +2,7 @@
 
 mod config;
 mod coverage;
+mod drift;
 mod paper;
 mod protocol;
 mod render;
@@ -35,7 +36,8 @@ use state::{Made, State, write_whole};
     ubauc reproduce table2 --data data --runs 3\n  \
     ubauc reproduce table2 --datasets a9a,usps --algorithms ol-ubauc,solam,logistic\n  \
     ubauc reproduce table3 --json\n  \
-    ubauc reproduce coverage --runs 2000 --markdown\n\n\
+    ubauc reproduce coverage --runs 2000 --markdown\n  \
+    ubauc reproduce drift --markdown\n\n\
     Results go to DIR/table2.json as they are made, and to .md, .csv and .svg beside it in the end. A command that was\n\
     stopped goes on where it was; finished cells are not made again, and more runs are added to those that are there.\n\
     Grids and choices are those of experiments/*.toml in the source; --config takes others.\n\n\
@@ -58,6 +60,8 @@ enum Table {
     Table3,
     /// How often 95 % intervals of AUC, average precision and recall contain the truth, on simulated scores
     Coverage,
+    /// What forgetting gains where a simulated stream changes, and costs where it does not
+    Drift,
 }
 
 /// What is asked of each of them.
@@ -71,7 +75,7 @@ struct Asked {
     /// Only these columns, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     algorithms: Vec<String>,
-    /// Models to average [default: 25], or samples in a row of coverage [default: 1000]
+    /// Models to average [default: 25], samples in a row of coverage [default: 1000], or streams of drift [default: 10]
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     runs: Option<usize>,
     /// Begin no further search or run after this many minutes; the same command goes on later
@@ -122,6 +126,10 @@ pub(crate) fn run(args: &ReproduceArgs, seed: Option<u64>, output: Output) -> Re
         Table::Coverage => {
             let runs = asked.runs.unwrap_or(coverage::RUNS);
             coverage::run(runs, seed.unwrap_or(1), output)
+        }
+        Table::Drift => {
+            let runs = asked.runs.unwrap_or(drift::RUNS);
+            drift::run(runs, seed.unwrap_or(1), output)
         }
     }
 }
@@ -184,7 +192,7 @@ impl Asked {
         ];
         let (foreign, of) = match table {
             Table::Table2 => return Ok(()),
-            Table::Coverage => (
+            Table::Coverage | Table::Drift => (
                 [&of_papers[..], &not_table1].concat(),
                 "tables of the paper",
             ),

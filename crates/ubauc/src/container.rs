@@ -61,8 +61,9 @@ impl Kind {
     pub fn format(self) -> u16 {
         match self {
             Kind::Round | Kind::Answers | Kind::Tally => 1,
-            Kind::OnlineLearner | Kind::RivalLearner => 2,
-            Kind::Checkpoint => 3,
+            Kind::RivalLearner => 2,
+            Kind::OnlineLearner => 3,
+            Kind::Checkpoint => 4,
         }
     }
 
@@ -276,8 +277,8 @@ mod tests {
     #[test]
     fn a_newer_format_names_who_wrote_it() {
         let bytes = write(Kind::Checkpoint, &1.0).unwrap();
-        let newer = with(&by(&bytes, "7.2.0"), |b| b[7] = 4);
-        let (found, known, written_by) = (4, 3, "7.2.0".to_string());
+        let newer = with(&by(&bytes, "7.2.0"), |b| b[7] = 9);
+        let (found, known, written_by) = (9, 4, "7.2.0".to_string());
         let expected = Fault::Format {
             found,
             known,

@@ -33,6 +33,7 @@ pub mod document;
 mod error;
 pub mod export;
 pub mod features;
+mod forgetting;
 pub mod glass_box;
 pub mod metrics;
 pub mod model;

@@ -14,6 +14,7 @@ use ubauc::model::{Model, Reading};
 use ubauc::read::table::TableOptions;
 use ubauc::read::{FirstRows, StreamClasses, StreamFeatures, StreamOptions};
 
+use super::drift::DriftArgs;
 use super::problem::ProblemArgs;
 use crate::args::WrongUsage;
 use crate::input::{FormatArgs, at_least_one};
@@ -33,6 +34,9 @@ use crate::table_args::TableArgs;
     as rare (--hash-bits gives every level a place); a text among numbers counts as missing.\n\n\
     Labels: 1 is positive, 0 and -1 are negative; any other needs --positive VALUE. An svmlight label ?\n\
     or an empty CSV label is no label: the example is scored and not learned.\n\n\
+    Streams that change: --half-life N forgets, --window W reports the AUC of the last W examples, --alarm RATE\n\
+    tests whether the AUC has fallen, after every 1,000 labelled examples or more, with 100 of each class. A\n\
+    warning names the example; --json has all alarms.\n\n\
     Ctrl-C and SIGTERM finish the example at hand, write the checkpoint and the model, and report; the\n\
     exit code is 130 or 143. A run that was killed goes on with --resume, from its last checkpoint, and\n\
     ends with the same model to the last byte. Give the same options again. Scores in a file (--output)\n\
@@ -75,6 +79,8 @@ pub(crate) struct LearnArgs {
     /// What is done about a line that cannot be read
     #[arg(long, value_name = "WHAT", value_enum, default_value = "stop")]
     on_error: OnErrorName,
+    #[command(flatten)]
+    pub(super) drift: DriftArgs,
     #[command(flatten)]
     pub(super) saving: SavingArgs,
     #[command(flatten)]
@@ -123,7 +129,8 @@ pub(crate) struct SavingArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Progress")]
 pub(crate) struct ProgressArgs {
-    /// Write a line of JSON now and then: counts, speed, AUC so far and since the line before; - is standard output
+    /// Write a line of JSON now and then: counts, speed, AUC so far and since the line before, or of the last W with
+    /// --window; - is standard output
     #[arg(long, value_name = "FILE")]
     pub(super) progress_json: Option<PathBuf>,
     /// Examples from one line to the next
@@ -151,7 +158,11 @@ struct StreamClassArgs {
 impl LearnArgs {
     /// What to learn by.
     pub(super) fn spec(&self, seed: u64) -> Spec {
-        self.problem.spec(seed, self.predict, self.hash_bits)
+        let mut spec = self.problem.spec(seed, self.predict, self.hash_bits);
+        if let Spec::OlUbauc(spec) = &mut spec {
+            spec.params.half_life = self.drift.half_life;
+        }
+        spec
     }
 
     /// The largest number of features: each takes 24 bytes or more.
@@ -245,6 +256,8 @@ impl LearnArgs {
             ("map-rows", json!(self.map_rows)),
         ];
         settings.extend(of_input.map(|(name, value)| (name.to_string(), value)));
+        let of_drift = self.drift.settings();
+        settings.extend(of_drift.map(|(name, value)| (name.to_string(), value)));
         settings.extend(self.columns.settings());
         settings
     }
@@ -254,8 +267,10 @@ impl LearnArgs {
         self.problem.refuse_options_of_others(&[
             ("--initial-model", self.initial_model.is_some()),
             ("--weight", self.weight.is_some()),
+            ("--half-life", self.drift.half_life.is_some()),
         ])?;
         spec.check()?;
+        self.drift.watch()?;
         self.features().check()?;
         let progress = self.progress.progress_json.as_deref();
         let to_stdout = [

@@ -12,8 +12,9 @@ use serde_json::Value;
 use ubauc::atomic::is_stdout;
 use ubauc::document::numbers::{number, thousands};
 use ubauc::document::{Document, Facts};
-use ubauc::metrics::BucketEstimate;
+use ubauc::metrics::{BucketEstimate, FadingEstimate, Fall};
 
+use super::drift::{WindowReport, in_words};
 use super::state::State;
 use crate::column_report::FeaturesReport;
 use crate::output::{self, Output};
@@ -22,8 +23,8 @@ use crate::progress::{Progress, STEPS};
 /// AUC that is known to lie within bounds.
 #[derive(Serialize)]
 pub(super) struct Bounded {
-    auc: f64,
-    error_bound: f64,
+    pub(super) auc: f64,
+    pub(super) error_bound: f64,
     lower: f64,
     upper: f64,
 }
@@ -39,6 +40,28 @@ impl From<BucketEstimate> for Bounded {
     }
 }
 
+impl From<FadingEstimate> for Bounded {
+    fn from(estimate: FadingEstimate) -> Bounded {
+        Bounded {
+            auc: estimate.auc,
+            error_bound: estimate.error_bound,
+            lower: estimate.lower,
+            upper: estimate.upper,
+        }
+    }
+}
+
+impl Bounded {
+    pub(super) fn exactly(auc: f64) -> Bounded {
+        Bounded {
+            auc,
+            error_bound: 0.0,
+            lower: auc,
+            upper: auc,
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Line {
     examples: u64,
@@ -50,6 +73,9 @@ struct Line {
     error_bound: Option<f64>,
     window_auc: Option<f64>,
     window_error_bound: Option<f64>,
+    /// Alarms so far, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alarms: Option<usize>,
 }
 
 /// How fast this process has been.
@@ -116,6 +142,7 @@ impl Teller {
             error_bound: all.as_ref().map(|e| e.error_bound),
             window_auc: window.as_ref().map(|e| e.auc),
             window_error_bound: window.as_ref().map(|e| e.error_bound),
+            alarms: state.head.watch.falls().map(<[Fall]>::len),
         };
         let mut text = serde_json::to_string(&line)?;
         text.push('\n');
@@ -174,7 +201,17 @@ pub(super) struct Report {
     pub(super) own: Option<BTreeMap<&'static str, Value>>,
     pub(super) steps: u64,
     pub(super) lambda: f64,
+    /// Old examples count less if there is a half-life,
     pub(super) progressive_auc: Option<Bounded>,
+    /// and here all alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) half_life: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) overall_auc: Option<Bounded>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) window: Option<WindowReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) alarms: Option<Vec<Fall>>,
     pub(super) seconds: Seconds,
     pub(super) rows_per_second: f64,
     pub(super) resumed_at: Option<u64>,
@@ -232,16 +269,23 @@ impl output::Report for Report {
         let own = own.map(|(name, value)| format!("{name} {value}"));
         facts.add("parameters", ours.chain(own).collect::<Vec<_>>().join(", "));
         facts.add("threshold", number(self.lambda));
-        if let Some(Bounded {
-            auc, lower, upper, ..
-        }) = &self.progressive_auc
-        {
-            let (auc, lower, upper) = (number(*auc), number(*lower), number(*upper));
-            facts.add(
-                "AUC so far",
-                format!("{auc}, exactly within [{lower}, {upper}]"),
-            );
+        if let Some(half_life) = self.half_life {
+            facts.add("half-life", format!("{half_life} examples"));
         }
+        let bounded = [
+            ("AUC so far", &self.progressive_auc),
+            ("all alike", &self.overall_auc),
+        ];
+        for (name, bounded) in bounded {
+            if let Some(Bounded {
+                auc, lower, upper, ..
+            }) = bounded
+            {
+                let (auc, lower, upper) = (number(*auc), number(*lower), number(*upper));
+                facts.add(name, format!("{auc}, exactly within [{lower}, {upper}]"));
+            }
+        }
+        self.add_drift(&mut facts);
         if let Some(at) = self.resumed_at {
             facts.add("resumed", format!("after {} examples", thousands(at)));
         }
@@ -259,5 +303,25 @@ impl output::Report for Report {
             document = document.with(features.table());
         }
         document.with(facts)
+    }
+}
+
+impl Report {
+    /// The AUC of the last examples, and alarms.
+    fn add_drift(&self, facts: &mut Facts) {
+        if let Some(WindowReport { n, auc, .. }) = &self.window {
+            let auc = auc.map_or("none, one class only".to_string(), number);
+            facts.add(&format!("AUC of the last {}", thousands(*n as u64)), auc);
+        }
+        match self.alarms.as_deref() {
+            None => {}
+            Some([]) => facts.add("alarms", "none"),
+            Some(falls) => {
+                for fall in falls {
+                    let at = thousands(fall.example);
+                    facts.add("alarm", format!("at example {at}: {}", in_words(fall)));
+                }
+            }
+        }
     }
 }

@@ -8,13 +8,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ubauc::algorithm::{Learner, Spec};
 use ubauc::data::rows::Row;
-use ubauc::metrics::{BucketAuc, BucketEstimate};
+use ubauc::metrics::BucketAuc;
 use ubauc::read::StreamTable;
+
+use super::drift::Watch;
+use super::report::Bounded;
 
 /// Labelled examples that η₀ is found on.
 const TRIAL: usize = 1_000;
 /// Buckets of the progressive AUC: 2^20, sign, exponent and 8 more bits of the score; 16 MiB.
-const BITS: u32 = 20;
+pub(super) const BITS: u32 = 20;
 /// Those of a window, emptied and looked through at every line.
 const WINDOW_BITS: u32 = 16;
 
@@ -44,7 +47,9 @@ pub(super) struct Head {
     finding_eta0: bool,
     waiting: Vec<Waiting>,
     auc: BucketAuc,
+    /// Since the last line of progress.
     window: BucketAuc,
+    pub(super) watch: Watch,
 }
 
 /// As JSON text: values and maps can only be read from a format that describes itself.
@@ -130,6 +135,7 @@ impl State {
         spec: &Spec,
         settings: BTreeMap<String, Value>,
         input: String,
+        watch: Watch,
     ) -> Result<State> {
         Ok(State {
             head: Head {
@@ -147,6 +153,7 @@ impl State {
                 waiting: Vec::new(),
                 auc: BucketAuc::new(BITS)?,
                 window: BucketAuc::new(WINDOW_BITS)?,
+                watch,
             },
             learner: Learner::new(spec, 0)?,
         })
@@ -205,7 +212,20 @@ impl State {
         let score = self.learner.learn(row, positive, weight)?;
         self.head.auc.add(score, positive)?;
         self.head.window.add(score, positive)?;
+        let example = self.head.examples + 1;
+        self.head.watch.add(score, positive, example)?;
         Ok(score)
+    }
+
+    /// Forgets what was learned, but for η₀: as if the stream began here.
+    pub(super) fn start_over(&mut self, spec: &Spec) -> Result<()> {
+        let (cols, eta0) = (self.learner.cols(), self.learner.eta0());
+        self.learner = Learner::new(spec, cols)?;
+        if let (Learner::OlUbauc(learner), Some(eta0)) = (&mut self.learner, eta0) {
+            learner.set_eta0(eta0);
+        }
+        self.head.watch.start_over();
+        Ok(())
     }
 
     /// Finds η₀ on the examples that wait for it, and learns them.
@@ -235,18 +255,30 @@ impl State {
         Ok(self)
     }
 
-    /// AUC of the examples learned, each scored before; `None` while there is one class only.
-    pub(super) fn auc(&self) -> Option<BucketEstimate> {
-        self.head.auc.estimate().ok()
+    /// AUC of the examples learned, each scored before, old ones counting less if there is a half-life; `None` while there is
+    /// one class only.
+    pub(super) fn auc(&self) -> Option<Bounded> {
+        match self.head.watch.fading_auc() {
+            Some(fading) => fading.map(Into::into),
+            None => self.overall_auc(),
+        }
     }
 
-    /// The same since it was asked for last.
-    pub(super) fn window_auc(&mut self) -> Option<BucketEstimate> {
-        let estimate = self.head.window.estimate().ok();
+    /// The same of all alike.
+    pub(super) fn overall_auc(&self) -> Option<Bounded> {
+        self.head.auc.estimate().ok().map(Into::into)
+    }
+
+    /// The same of the last W, or since it was asked for last.
+    pub(super) fn window_auc(&mut self) -> Option<Bounded> {
+        let estimate = self.head.window.estimate().ok().map(Into::into);
         if let Ok(empty) = BucketAuc::new(WINDOW_BITS) {
             self.head.window = empty;
         }
-        estimate
+        match self.head.watch.window_auc() {
+            Some(last) => last.map(|found| Bounded::exactly(found.auc)),
+            None => estimate,
+        }
     }
 }
 
@@ -300,7 +332,10 @@ mod tests {
     fn a_forged_example_that_waits_is_refused() {
         let spec = Spec::new(ubauc::algorithm::Algorithm::OlUbauc);
         let read = |indices: &[u32], values: &[f64]| {
-            let mut state = State::new(&spec, BTreeMap::new(), String::new()).unwrap();
+            let watch =
+                serde_json::from_str(r#"{"fading":null,"window":null,"alarm":null,"falls":[]}"#);
+            let mut state =
+                State::new(&spec, BTreeMap::new(), String::new(), watch.unwrap()).unwrap();
             state.head.waiting.push(Waiting {
                 indices: indices.to_vec(),
                 values: values.to_vec(),

@@ -182,12 +182,12 @@ impl Design {
 }
 
 /// Φ(z).
-fn normal_share(z: f64) -> f64 {
+pub(super) fn normal_share(z: f64) -> f64 {
     0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
 }
 
 /// Φ⁻¹, by halving.
-fn normal_point(share: f64) -> f64 {
+pub(super) fn normal_point(share: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -205,7 +205,7 @@ fn exponential(random: &mut Pcg64) -> f64 {
 }
 
 /// By Box and Muller.
-fn normal(random: &mut Pcg64) -> f64 {
+pub(super) fn normal(random: &mut Pcg64) -> f64 {
     let angle = std::f64::consts::TAU * random.random::<f64>();
     (2.0 * exponential(random)).sqrt() * angle.cos()
 }

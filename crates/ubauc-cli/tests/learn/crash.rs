@@ -6,9 +6,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::drift::turning;
 use super::rivals::STREAMS;
 use super::{learned, names, same_file};
-use crate::process::{directory_with, json, success, ubauc};
+use crate::process::{directory_with, json, stderr, success, ubauc};
 use crate::tables::customers;
 
 const WORDS: [&str; 8] = [
@@ -81,6 +82,23 @@ fn kills_change_no_byte_of_the_soft_loss() {
     let logistic = "--softness 1 --beta 0 --step sgd --eta0 0.1";
     let logistic: Vec<&str> = logistic.split(' ').collect();
     killed_in_pairs(&[&balanced, &logistic], 10);
+}
+
+#[test]
+fn kills_change_no_byte_of_a_stream_that_drifts() {
+    let ours = "--half-life 700 --window 900 --alarm 0.1 --on-alarm restart";
+    let rival = "--algorithm oam-seq --C 0.01 --window 900 --alarm 0.1 --on-alarm restart";
+    let streams = [ours, rival].map(|words| words.split(' ').collect::<Vec<&str>>());
+    let make = |stream: &[&str]| {
+        let text = turning(ROWS, ROWS / 2);
+        let directory = directory_with(&[("x.svm", &text)]);
+        let words = [&["learn", "x.svm", "--model", "whole.json"], stream].concat();
+        let output = ubauc(directory.path(), &words);
+        success(&output);
+        assert!(stderr(&output).contains("what was learned is forgotten"));
+        (directory, text)
+    };
+    killed_in_pairs_of(&[&streams[0], &streams[1]], 6, make);
 }
 
 #[test]

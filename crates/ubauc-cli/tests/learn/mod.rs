@@ -1,6 +1,7 @@
 //! `ubauc learn`.
 
 mod crash;
+mod drift;
 mod labels;
 mod models;
 mod outputs;

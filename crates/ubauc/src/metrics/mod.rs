@@ -23,6 +23,9 @@
 //! | [`hand_till`] | AUC for c classes | O(cN) | O(N) |
 //! | [`Cut`] | [`auc()`] of scores that lie in parts on many machines, to the last bit | O(N), each part for itself | 8 bytes each |
 //! | [`BucketAuc`] | AUC of a stream, with a bound on its error; can be merged and saved | O(1) an example | 16·2^k bytes |
+//! | [`FadingAuc`] | the same where an example counts half as much after N later ones | O(1) an example | 16·2^k bytes |
+//! | [`WindowAuc`] | AUC of the last W examples of a stream | O(1) an example | 16·W bytes |
+//! | [`FallAlarm`] | whether the AUC of a stream has fallen, with a stated rate of false alarms | O(1) an example | O(log N) and a block |
 //!
 //! What happens at the edges:
 //!
@@ -69,6 +72,8 @@ mod clustered;
 mod criterion;
 mod delong;
 mod exact;
+mod fading;
+mod fall;
 mod hand_till;
 mod interval;
 pub(crate) mod order;
@@ -81,6 +86,7 @@ mod recall_at_fpr;
 mod roc;
 mod weighted;
 mod weighted_order;
+mod window;
 
 pub use auc::{Auc, auc};
 pub use average_precision::{
@@ -92,6 +98,8 @@ pub use bucket::{BucketAuc, BucketEstimate};
 pub use clustered::{clustered_auc, clustered_compare, clustered_compare_many};
 pub use criterion::Criterion;
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
+pub use fading::{FadingAuc, FadingEstimate};
+pub use fall::{Fall, FallAlarm};
 pub use hand_till::{ClassPair, HandTill, hand_till};
 pub use interval::{Interval, Resampling, Share};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc, weighted_partial_auc};
@@ -100,3 +108,4 @@ pub use placement::PlacementSums;
 pub use recall_at_fpr::{RecallAtFpr, recall_at_fpr, recalls_at_fpr};
 pub use roc::{RocCurve, roc_curve};
 pub use weighted::{WeightedAuc, weighted_auc};
+pub use window::WindowAuc;

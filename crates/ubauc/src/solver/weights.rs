@@ -64,6 +64,14 @@ impl Weights {
         self.pairs.get(j).map_or(0.0, sum)
     }
 
+    /// Σ_k w_k times a number.
+    pub(super) fn rescale_sums(&mut self, factor: f64) {
+        self.sum *= factor;
+        for pair in &mut self.pairs {
+            pair[1] *= factor;
+        }
+    }
+
     /// Replaces w_j and Σ_k w_kj.
     pub(super) fn set(&mut self, j: usize, w: f64, sum: f64) {
         let old = self.at(j);

@@ -42,17 +42,18 @@ pub(super) fn streams(longest: usize) -> impl Strategy<Value = Stream> {
     let start = prop::option::of(prop::collection::vec(-1.0..1.0f64, D + 2));
     let softness = prop_oneof![Just(0.0), 0.01..3.0f64];
     let soft = (softness, any::<bool>(), any::<bool>());
+    let half_life = prop::option::of(prop_oneof![Just(1.0), 1.0..5.0f64, 1.0..100.0f64]);
     let all = (
         examples,
         flags,
         numbers,
-        (rate, radius, average),
+        (rate, radius, average, half_life),
         start,
         soft,
     );
     all.prop_map(|(examples, flags, numbers, options, start, soft)| {
         let ([balanced, intercept, sgd, scaled], (beta, gamma, eta0)) = (flags, numbers);
-        let (rate, radius, average) = options;
+        let (rate, radius, average, half_life) = options;
         let (softness, is_logistic, balances) = soft;
         let params = OlUbaucParams {
             beta: match softness > 0.0 && is_logistic {
@@ -77,6 +78,7 @@ pub(super) fn streams(longest: usize) -> impl Strategy<Value = Stream> {
             eta0,
             radius,
             average,
+            half_life,
         };
         let scale = if scaled {
             RunningScale::MaxAbs

@@ -154,7 +154,10 @@ pub(super) struct Naive {
     /// Every iterate averaged, and the base it holds.
     past: Vec<Past>,
     steps: u64,
-    totals: [f64; 2],
+    /// Class and weight of every example.
+    history: Vec<(bool, f64)>,
+    /// The sizes of every example's features, as they were learned.
+    sizes: Vec<Vec<f64>>,
     /// With an intercept: every example so far, and which features are centred at which mean.
     seen: Vec<Vec<f64>>,
     centre: Vec<Option<f64>>,
@@ -177,9 +180,55 @@ impl Naive {
             ],
             past: Vec::new(),
             steps: 0,
-            totals: [0.0; 2],
+            history: Vec::new(),
+            sizes: Vec::new(),
             seen: Vec::new(),
             centre: vec![None; d],
+        }
+    }
+
+    /// What the last but `age` still counts.
+    fn remembered(&self, age: usize) -> f64 {
+        match self.params.half_life {
+            Some(half_life) => 0.5f64.powf(age as f64 / half_life),
+            None => 1.0,
+        }
+    }
+
+    /// The weighted sum over a past, oldest first.
+    fn sum<T>(&self, past: &[T], of: impl Fn(&T) -> f64) -> f64 {
+        let ages = (0..past.len()).rev();
+        past.iter()
+            .zip(ages)
+            .map(|(x, age)| self.remembered(age) * of(x))
+            .sum()
+    }
+
+    /// Whether a block of examples ends here.
+    fn ends_block(&self, examples: usize) -> Option<usize> {
+        let block = (self.params.half_life?.min(1e9).ceil() as usize)
+            .next_power_of_two()
+            .max(1024);
+        examples.is_multiple_of(block).then_some(block)
+    }
+
+    /// The largest values of the last two blocks are the scale; raw weights stay.
+    fn forget_sizes(&mut self) {
+        let Some(block) = self.ends_block(self.sizes.len()) else {
+            return;
+        };
+        for j in 0..self.base.len() {
+            let last = self.sizes.iter().rev().take(2 * block);
+            let to = last.map(|sizes| sizes[j]).fold(0.0, f64::max);
+            let m = self.largest[j];
+            if self.scale == RunningScale::None || to == 0.0 || to >= m {
+                continue;
+            }
+            self.at[j] *= to / m;
+            for (at, _) in &mut self.past {
+                at[j] *= to / m;
+            }
+            self.largest[j] = to;
         }
     }
 
@@ -189,11 +238,12 @@ impl Naive {
         self.seen.push(x.to_vec());
         let (n, d) = (self.seen.len(), x.len());
         for j in 0..d {
-            let present = self.seen.iter().filter(|x| x[j] != 0.0).count();
-            let mean = self.seen.iter().map(|x| x[j]).sum::<f64>() / n as f64;
+            let present = self.sum(&self.seen, |x| f64::from(u8::from(x[j] != 0.0)));
+            let total = self.sum(&self.seen, |_| 1.0);
+            let mean = self.sum(&self.seen, |x| x[j]) / total;
             let before = self.centre[j];
-            let dense = match n.is_power_of_two() {
-                true => 2 * present >= n,
+            let dense = match n.is_power_of_two() || self.ends_block(n).is_some() {
+                true => 2.0 * present >= total,
                 false => before.is_some(),
             };
             let after = dense.then_some(mean);
@@ -214,6 +264,9 @@ impl Naive {
             follow(&mut self.at, &self.base);
             for (at, base) in &mut self.past {
                 follow(at, base);
+            }
+            for sizes in self.sizes.iter_mut().filter(|s| widened && s[j] > 0.0) {
+                sizes[j] += mean.abs();
             }
             self.largest[j] = to;
             self.centre[j] = after;
@@ -251,9 +304,17 @@ impl Naive {
 
     /// What balances the classes so far.
     fn balance(&self, positive: bool) -> f64 {
-        let [neg, pos] = self.totals;
+        let total = |class: bool| {
+            self.sum(
+                &self.history,
+                |&(positive, s)| {
+                    if positive == class { s } else { 0.0 }
+                },
+            )
+        };
+        let [neg, pos] = [total(false), total(true)];
         match neg > 0.0 && pos > 0.0 {
-            true => (neg + pos) / (2.0 * self.totals[usize::from(positive)]),
+            true => (neg + pos) / (2.0 * total(positive)),
             false => 1.0,
         }
     }
@@ -269,7 +330,7 @@ impl Naive {
 
     /// η_t.
     fn eta(&self) -> f64 {
-        let t = self.steps as f64;
+        let t = self.sum(&self.history, |_| 1.0);
         match self.params.rate {
             Rate::InverseSqrt => self.params.eta0 / t.sqrt(),
             Rate::Inverse => self.params.eta0 / t,
@@ -301,7 +362,8 @@ impl Naive {
         };
         let x: Vec<f64> = (0..d).map(|j| x[j] / size(j)).collect();
         let y = if positive { 1.0 } else { -1.0 };
-        self.totals[usize::from(positive)] += s;
+        self.history.push((positive, s));
+        self.sizes.push(centred.iter().map(|x| x.abs()).collect());
         self.steps += 1;
         let ((share, v), eta) = (self.factors(positive), self.eta());
         let s = s * share;
@@ -357,6 +419,7 @@ impl Naive {
         if self.params.intercept && !is_first {
             self.see(example);
         }
+        self.forget_sizes();
     }
 
     /// Raw weights, then λ and b, as they would be saved.
@@ -368,7 +431,7 @@ impl Naive {
         } else {
             &self.past
         };
-        let mean = |f: &dyn Fn(&Past) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
+        let mean = |f: &dyn Fn(&Past) -> f64| self.sum(all, f) / self.sum(all, |_| 1.0);
         let mut saved: Vec<f64> = (0..d + 2)
             .map(|j| match self.largest.get(j) {
                 None => mean(&|p| p.0[j]),

@@ -12,7 +12,7 @@ use ubauc::solver::ol_ubauc::{Learner, OlUbaucParams, Rate, RunningScale, Step, 
 
 use super::learner::{Shown, streams};
 
-fn dataset(examples: &[Shown]) -> Option<Dataset> {
+pub(super) fn dataset(examples: &[Shown]) -> Option<Dataset> {
     let d = examples[0].0.len();
     let values: Vec<f64> = examples.iter().flat_map(|e| e.0.clone()).collect();
     let positive: Vec<bool> = examples.iter().map(|e| e.1).collect();
@@ -41,6 +41,7 @@ proptest! {
             least_squares: Default::default(),
             class_weight: Default::default(),
             average: stream.params.average.map(|_| 0),
+            half_life: None,
             ..stream.params
         };
         let Some(data) = dataset(&stream.examples) else { return Ok(()) };

@@ -39,7 +39,7 @@ pub fn choose(
     params: &OlUbaucParams,
     seed: u64,
 ) -> Result<f64> {
-    params.check()?;
+    params.check_for_passes()?;
     let shift = shift(data.rows(), given.weights, params);
     let transform = Affine {
         shift: shift.as_deref(),

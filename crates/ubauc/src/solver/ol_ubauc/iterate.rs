@@ -13,11 +13,11 @@ pub(super) struct Iterate {
     pub(super) weights: Weights,
     pub(super) lambda: f64,
     pub(super) intercept: f64,
-    /// Σ_k λ_k and Σ_k b_k over the iterates averaged.
+    /// Σ_k g_k λ_k and Σ_k g_k b_k over the iterates averaged; g_k is 1 unless they are forgotten.
     pub(super) lambda_sum: f64,
     pub(super) intercept_sum: f64,
-    /// How many those are.
-    pub(super) averaged: u64,
+    /// Σ_k g_k, how many those are.
+    pub(super) averaged: f64,
     /// t.
     pub(super) steps: u64,
 }
@@ -38,19 +38,20 @@ impl Iterate {
             intercept: 0.0,
             lambda_sum: 0.0,
             intercept_sum: 0.0,
-            averaged: 0,
+            averaged: 0.0,
             steps: 0,
         }
     }
 
-    /// The next step, but for the move along x; `product` is u·x. Nothing has changed after an error.
+    /// The next step, but for the move along x; `product` is u·x. Where there is a weight `averaging`, g, the iterate joins the
+    /// average with it. Nothing has changed after an error.
     #[inline(always)] // a call would pass numbers through memory that the next step waits for
     pub(super) fn advance(
         &mut self,
         params: &OlUbaucParams,
         x: &Plan,
         product: f64,
-        averaging: bool,
+        averaging: Option<f64>,
     ) -> Result<Advance> {
         let before = self.weights.scale;
         let decayed = (before * x.decay) * product;
@@ -88,19 +89,19 @@ impl Iterate {
         self.lambda = to.lambda;
         self.intercept = to.intercept;
         self.steps = self.steps.saturating_add(1);
-        if averaging {
-            self.weights.sum += self.weights.scale;
-            self.lambda_sum += self.lambda;
-            self.intercept_sum += self.intercept;
-            self.averaged = self.averaged.saturating_add(1);
+        if let Some(gain) = averaging {
+            self.weights.sum += gain * self.weights.scale;
+            self.lambda_sum += gain * self.lambda;
+            self.intercept_sum += gain * self.intercept;
+            self.averaged += gain;
         }
         Ok(Advance { delta, kept })
     }
 
     /// The average of what `sum` adds up, or `last` before there is one.
     pub(super) fn mean(&self, sum: f64, last: f64) -> f64 {
-        if self.averaged > 0 {
-            sum / self.averaged as f64
+        if self.averaged > 0.0 {
+            sum / self.averaged
         } else {
             last
         }
@@ -108,11 +109,20 @@ impl Iterate {
 
     /// w_j to be saved.
     pub(super) fn weight(&self, j: usize) -> f64 {
-        if self.averaged > 0 {
-            self.weights.sum_at(j) / self.averaged as f64
+        if self.averaged > 0.0 {
+            self.weights.sum_at(j) / self.averaged
         } else {
             self.weights.at(j)
         }
+    }
+
+    /// All sums of the averages times a power of two.
+    #[cold]
+    pub(super) fn rescale(&mut self, factor: f64) {
+        self.weights.rescale_sums(factor);
+        self.lambda_sum *= factor;
+        self.intercept_sum *= factor;
+        self.averaged *= factor;
     }
 
     /// λ to be saved.

@@ -8,6 +8,7 @@ use super::means::Means;
 use super::scale::{RunningScale, Sizes};
 use super::step::Example;
 use crate::data::rows::Row;
+use crate::forgetting::Forgetting;
 use crate::objective::ubauc::{ClassWeight, ClassWeights};
 use crate::solver::stream::raw_score;
 use crate::solver::weights::Weights;
@@ -25,8 +26,10 @@ pub struct Learner {
     pub(super) means: Option<Means>,
     /// Examples learned from, negatives first.
     pub(super) counts: [u64; 2],
-    /// Their weights.
+    /// Their weights, those forgotten less.
     pub(super) totals: ClassWeights,
+    /// None where all examples count alike.
+    pub(super) forgetting: Option<Forgetting>,
     /// The current example, without zeros, scaled. Not part of the state.
     #[serde(skip)]
     pub(super) indices: Vec<u32>,
@@ -38,13 +41,15 @@ impl Learner {
     /// A learner that has seen nothing: all weights 0.
     pub fn new(params: &OlUbaucParams, scale: RunningScale) -> Result<Learner> {
         params.check()?;
+        let forgetting = params.half_life.map(Forgetting::new).transpose()?;
         Ok(Learner {
             params: *params,
             iterate: Iterate::new(0),
-            sizes: (scale == RunningScale::MaxAbs).then(Sizes::new),
+            sizes: (scale == RunningScale::MaxAbs).then(|| Sizes::new(forgetting.is_some())),
             means: params.intercept.then(Means::default),
             counts: [0; 2],
             totals: ClassWeights::default(),
+            forgetting,
             indices: Vec::new(),
             values: Vec::new(),
         })
@@ -70,8 +75,11 @@ impl Learner {
         self.make_room(cols)?;
         if let Some(means) = &mut self.means {
             means.examples = examples;
+            means.total = examples as f64;
             means.sum[..cols].copy_from_slice(&sum[..cols]);
-            means.count[..cols].copy_from_slice(&count[..cols]);
+            for (to, &n) in means.count.iter_mut().zip(&count[..cols]) {
+                *to = n as f64;
+            }
             means.select(&mut self.iterate, self.sizes.as_mut(), raw_weight);
         }
         Ok(())
@@ -97,9 +105,9 @@ impl Learner {
         }
         match &mut self.sizes {
             Some(sizes) => {
-                *sizes = Sizes::new();
+                *sizes = Sizes::new(self.forgetting.is_some());
                 sizes.base = weights.to_vec();
-                sizes.largest = vec![0.0; cols];
+                sizes.resize(cols);
             }
             None => {
                 for (pair, &w) in self.iterate.weights.pairs.iter_mut().zip(weights) {
@@ -210,6 +218,12 @@ impl Learner {
         }
         self.check_weight(weight)?;
         let mut totals = self.totals;
+        let mut t = self.iterate.steps.saturating_add(1) as f64;
+        if let Some(forgetting) = &self.forgetting {
+            t = forgetting.effective();
+            totals.pos *= forgetting.keep();
+            totals.neg *= forgetting.keep();
+        }
         if positive {
             totals.pos += weight;
         } else {
@@ -222,11 +236,10 @@ impl Learner {
             factor,
             norm_sq: sums.norm_sq,
         };
-        let plan = self
-            .params
-            .plan(&example, self.iterate.steps.saturating_add(1));
+        let plan = self.params.plan(&example, t);
         let after = self.params.average;
         let averaging = after.is_some_and(|after| self.iterate.steps >= after);
+        let averaging = averaging.then_some(self.gain());
         let advance = self
             .iterate
             .advance(&self.params, &plan, sums.u, averaging)?;
@@ -234,28 +247,69 @@ impl Learner {
         self.iterate.weights.add(advance.delta, x);
         if let Some(sizes) = &mut self.sizes {
             sizes.kept *= advance.kept;
-            if averaging {
-                sizes.kept_sum += sizes.kept;
+            if let Some(gain) = averaging {
+                sizes.kept_sum += gain * sizes.kept;
             }
         }
+        self.note_sizes(row);
         if !is_first {
             self.add_to_means(row);
         }
         self.totals = totals;
+        self.forget();
         let count = &mut self.counts[usize::from(positive)];
         *count = count.saturating_add(1);
         Ok(score)
     }
 
+    /// g of the example at hand; 1 where all count alike.
+    fn gain(&self) -> f64 {
+        self.forgetting.as_ref().map_or(1.0, Forgetting::gain)
+    }
+
+    /// Remembers how large the values of this block are, where larger ones will be forgotten.
+    fn note_sizes(&mut self, row: Row<'_>) {
+        let recent = self.sizes.as_mut().and_then(|sizes| sizes.recent.take());
+        let Some(mut recent) = recent else {
+            return;
+        };
+        self.for_each_entry(row, |j, x| recent[j][1] = recent[j][1].max(x.abs()));
+        if let Some(sizes) = &mut self.sizes {
+            sizes.recent = Some(recent);
+        }
+    }
+
+    /// An example is past: those before it count less.
+    fn forget(&mut self) {
+        let Some(forgetting) = &mut self.forgetting else {
+            return;
+        };
+        let rescale = forgetting.advance();
+        let end_of_block = forgetting.is_due(self.iterate.steps);
+        if let Some(factor) = rescale {
+            self.iterate.rescale(factor);
+            if let Some(means) = &mut self.means {
+                means.rescale(factor);
+            }
+        }
+        if let Some(sizes) = &mut self.sizes {
+            sizes.kept_sum *= rescale.unwrap_or(1.0);
+            if end_of_block {
+                sizes.end_block(&mut self.iterate.weights);
+            }
+        }
+    }
+
     /// Counts the example into the running means.
     fn add_to_means(&mut self, row: Row<'_>) {
+        let gain = self.gain();
         let Some(means) = &mut self.means else {
             return;
         };
         let (iterate, sizes) = (&mut self.iterate, &mut self.sizes);
-        let moved = means.add(row, |j| raw_weight(iterate, sizes.as_ref(), j));
+        let moved = means.add(row, gain, |j| raw_weight(iterate, sizes.as_ref(), j));
         moved.apply(iterate);
-        if means.is_due() {
+        if means.is_due(self.forgetting.as_ref()) {
             means.select(iterate, sizes.as_mut(), raw_weight);
         }
     }
@@ -360,7 +414,10 @@ impl Learner {
         }
         if let Some(sizes) = &mut self.sizes {
             sizes.largest.try_reserve(more).map_err(no_room)?;
-            sizes.largest.resize(cols, 0.0);
+            if let Some(recent) = &mut sizes.recent {
+                recent.try_reserve(more).map_err(no_room)?;
+            }
+            sizes.resize(cols);
         }
         pairs.resize(cols, [0.0; 2]);
         if let Some(means) = &mut self.means {
@@ -434,6 +491,9 @@ impl Learner {
     /// As if this many examples were learned before: the next steps are that much smaller.
     pub fn set_steps(&mut self, steps: u64) {
         self.iterate.steps = steps;
+        if let Some(forgetting) = &mut self.forgetting {
+            forgetting.set_examples(steps);
+        }
     }
 
     /// Another η₀ for the steps to come. One that [`OlUbaucParams::check`] would refuse is not taken.

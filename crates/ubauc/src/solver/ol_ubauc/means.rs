@@ -12,6 +12,9 @@
 //! were; the sums of the averages follow likewise. A feature that becomes dense moves from 0 to its mean, one that is no
 //! longer dense back to 0. Its running scale m_j then becomes m_j + |δ|, which no value exceeds, and w̃_j = m_j w_j with it.
 //!
+//! Where examples are forgotten, sums and counts are in growing units, Σ g_s x_s (`forgetting.rs`), and the share of an example in
+//! the mean is g_t/Σ g_s = 1/n_t. Which features are dense is then decided for ever, after every N examples or so.
+//!
 //! Every example of a weight above 0 counts once, whatever its weight: any centre near the middle will do.
 
 use std::collections::TryReserveError;
@@ -21,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::iterate::Iterate;
 use super::scale::Sizes;
 use crate::data::rows::Row;
+use crate::forgetting::Forgetting;
 use crate::solver::ordered::for_each_with;
 use crate::solver::weights::LARGEST;
 
@@ -29,12 +33,14 @@ use crate::solver::weights::LARGEST;
 pub(super) struct Means {
     /// Examples seen.
     pub(super) examples: u64,
+    /// Σ g over them, which is their number where none is forgotten.
+    pub(super) total: f64,
     /// μ_j of dense features, 0 of the others.
     pub(super) centre: Vec<f64>,
-    /// Σ x_j.
+    /// Σ g x_j.
     pub(super) sum: Vec<f64>,
-    /// Examples in which x_j was not 0.
-    pub(super) count: Vec<u64>,
+    /// Σ g of the examples in which x_j was not 0.
+    pub(super) count: Vec<f64>,
     /// The dense features, ascending.
     pub(super) dense: Vec<usize>,
 }
@@ -74,7 +80,7 @@ impl Means {
             && self.dense.iter().all(|&j| j < d)
             && (0..d).all(|j| self.centre[j] == 0.0 || is_dense(&j))
             && self.centre.iter().all(|x| x.is_finite())
-            && self.count.iter().all(|&n| n <= self.examples)
+            && self.count.iter().all(|n| (0.0..=self.total).contains(n))
     }
 
     pub(super) fn try_reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
@@ -87,19 +93,25 @@ impl Means {
     pub(super) fn resize(&mut self, d: usize) {
         self.centre.resize(d, 0.0);
         self.sum.resize(d, 0.0);
-        self.count.resize(d, 0);
+        self.count.resize(d, 0.0);
     }
 
-    /// Counts an example in; there is room for its features. `raw` are the current weight of a raw feature and the sum of those
-    /// averaged.
-    pub(super) fn add(&mut self, row: Row<'_>, raw: impl Fn(usize) -> [f64; 2]) -> Moved {
+    /// Counts an example in with the weight g; there is room for its features. `raw` are the current weight of a raw feature and
+    /// the sum of those averaged.
+    pub(super) fn add(
+        &mut self,
+        row: Row<'_>,
+        gain: f64,
+        raw: impl Fn(usize) -> [f64; 2],
+    ) -> Moved {
         self.examples = self.examples.saturating_add(1);
+        self.total += gain;
         for (j, x) in row.entries().filter(|entry| entry.1 != 0.0) {
-            self.sum[j] += x;
-            self.count[j] = self.count[j].saturating_add(1);
+            self.sum[j] += gain * x;
+            self.count[j] += gain;
         }
         let mut moved = Moved::default();
-        let share = 1.0 / self.examples as f64;
+        let share = gain / self.total;
         let mut dense = self.dense.iter().copied().peekable();
         for_each_with(row, &self.dense, |j, x| {
             if dense.next_if_eq(&j).is_some() {
@@ -113,8 +125,18 @@ impl Means {
     }
 
     /// Whether it is time to decide which features are dense.
-    pub(super) fn is_due(&self) -> bool {
-        self.examples.is_power_of_two()
+    pub(super) fn is_due(&self, forgetting: Option<&Forgetting>) -> bool {
+        let again = forgetting.is_some_and(|forgetting| forgetting.is_due(self.examples));
+        self.examples.is_power_of_two() || again
+    }
+
+    /// All sums times a power of two.
+    #[cold]
+    pub(super) fn rescale(&mut self, factor: f64) {
+        self.total *= factor;
+        for x in self.sum.iter_mut().chain(&mut self.count) {
+            *x *= factor;
+        }
     }
 
     /// Decides it.
@@ -128,8 +150,8 @@ impl Means {
         let mut was_dense = std::mem::take(&mut self.dense).into_iter().peekable();
         for j in 0..self.centre.len() {
             let was = was_dense.next_if_eq(&j).is_some();
-            let mean = self.sum[j] / self.examples as f64;
-            let often = 2 * u128::from(self.count[j]) >= u128::from(self.examples);
+            let mean = self.sum[j] / self.total;
+            let often = 2.0 * self.count[j] >= self.total;
             let is = often && mean.is_finite();
             if is {
                 self.dense.push(j);

@@ -23,6 +23,17 @@
 //! An example of either class may come at any time, features may appear, and nothing is kept but the state:
 //! two numbers for each feature, one more for the running scale (`scale.rs`), three for the running mean.
 //!
+//! **Forgetting**, of a stream alone: with a half-life N an example counts half as much after N later ones, ρ = 2^{−1/N}, and P
+//! becomes P_t = Σ_s ρ^{t−s} f_s / n_t, n_t = Σ_s ρ^{t−s}, which moves on with the stream. Everything follows (`forgetting.rs` of
+//! the crate has the sums):
+//!
+//! * the steps: η₀/√n_t or η₀/n_t. A stream of t examples is as good as its n_t that still count, so n takes the place of t.
+//!   It ends at N/ln 2, where a step is that of a stream of so many examples and no smaller: what changes is followed.
+//! * the average of the iterates has the weights ρ^{t−k};
+//! * the weights n_y of the classes, in v and in balanced classes, are those that still count;
+//! * the running means, and which features are dense, decided after every N examples once there are as many;
+//! * the running scale is the largest value of the last N to 2N examples (`scale.rs`).
+//!
 //! The paper prints xᵀx for xxᵀ (E3) and γ₈ for γ (E5); η ∼ 1/√t needs O(1/ε²) steps and not O(1/ε) (E10).
 //! Lyu & Ying, UAI 2018, Sec. 5.2.2. Implicit steps: Kulis & Bartlett, ICML 2010.
 //!
@@ -59,7 +70,7 @@ mod step;
 use serde::{Deserialize, Serialize};
 
 use crate::objective::ubauc::{ClassWeight, LeastSquares, Objective};
-use crate::{Error, Result};
+use crate::{Error, Result, forgetting};
 
 pub use learner::Learner;
 pub use scale::RunningScale;
@@ -115,6 +126,9 @@ pub struct OlUbaucParams {
     /// Average the iterates after this many steps of a stream, or after this many passes over a data set; without, the
     /// last iterate counts.
     pub average: Option<u64>,
+    /// N ≥ 1: an example of a stream counts half as much after N later ones; without, all count alike. Passes over a data
+    /// set refuse it.
+    pub half_life: Option<f64>,
 }
 
 impl Default for OlUbaucParams {
@@ -131,6 +145,7 @@ impl Default for OlUbaucParams {
             eta0: eta0::FALLBACK,
             radius: None,
             average: Some(1),
+            half_life: None,
         }
     }
 }
@@ -159,11 +174,25 @@ impl OlUbaucParams {
         if !(self.eta0 > 0.0 && self.eta0.is_finite()) {
             return refuse("eta0", self.eta0, "finite and above 0");
         }
+        self.half_life.map_or(Ok(()), forgetting::check)?;
         match self.radius {
             Some(radius) if !(radius > 0.0 && radius.is_finite()) => {
                 refuse("radius", radius, "finite and above 0")
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses what only a stream has.
+    fn check_for_passes(&self) -> Result<()> {
+        self.check()?;
+        match self.half_life {
+            None => Ok(()),
+            Some(half_life) => Err(Error::Parameter {
+                name: "half_life",
+                value: half_life.to_string(),
+                must: "none for passes over a data set: it is for streams",
+            }),
         }
     }
 }

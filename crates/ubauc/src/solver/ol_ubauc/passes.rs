@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         params: &OlUbaucParams,
         shuffle: Option<u64>,
     ) -> Result<Run<'a>> {
-        params.check()?;
+        params.check_for_passes()?;
         let (weights, divisors) = (given.weights, given.divisors);
         check_row_inputs(data, weights, divisors)?;
         let totals = totals(data, weights);
@@ -186,11 +186,11 @@ impl Passing for Run<'_> {
     fn pass(&mut self) -> Result<()> {
         self.rows.shuffle();
         let after = self.params.average;
-        let averaging = after.is_some_and(|after| self.passes as u64 >= after);
+        let averaging = after.and_then(|after| (self.passes as u64 >= after).then_some(1.0));
         let (params, rows, iterate) = (&self.params, &self.rows, &mut self.iterate);
         let mut plans = Vec::with_capacity(AHEAD);
         for some in rows.order().chunks(AHEAD) {
-            let plan = |(t, &k): (u64, &u32)| params.plan(rows.example(k), t);
+            let plan = |(t, &k): (u64, &u32)| params.plan(rows.example(k), t as f64);
             plans.clear();
             plans.extend((iterate.steps + 1..).zip(some).map(plan));
             for (&k, plan) in some.iter().zip(&plans) {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::learner::Learner;
 use crate::container::{self, Kind};
+use crate::forgetting::Forgetting;
 use crate::{Error, Result};
 
 impl Learner {
@@ -23,8 +24,10 @@ impl Learner {
         self.params.check()?;
         let d = self.cols();
         let scale = self.iterate.weights.scale;
+        let half_life = self.forgetting.as_ref().map(Forgetting::half_life);
         let sizes = self.sizes.as_ref();
-        let fits = sizes.is_none_or(|sizes| sizes.largest.len() == d && sizes.base.len() <= d);
+        let fits = sizes.is_none_or(|sizes| sizes.fits(d, half_life.is_some()));
+        let fits = fits && half_life == self.params.half_life;
         let fits = fits && self.means.as_ref().is_none_or(|means| means.fits(d));
         match fits && scale.is_finite() && scale != 0.0 {
             true => Ok(()),

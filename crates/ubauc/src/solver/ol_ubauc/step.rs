@@ -97,17 +97,17 @@ pub(super) struct Plan {
 impl OlUbaucParams {
     /// η_t of step t, from 1.
     #[inline]
-    fn eta(&self, t: u64) -> f64 {
+    fn eta(&self, t: f64) -> f64 {
         match self.rate {
-            Rate::InverseSqrt => self.eta0 / (t as f64).sqrt(),
-            Rate::Inverse => self.eta0 / t as f64,
+            Rate::InverseSqrt => self.eta0 / t.sqrt(),
+            Rate::Inverse => self.eta0 / t,
             Rate::Constant => self.eta0,
         }
     }
 
-    /// Step t on an example.
+    /// Step t on an example; where examples are forgotten, t are those that still count.
     #[inline]
-    pub(super) fn plan(&self, x: &Example, t: u64) -> Plan {
+    pub(super) fn plan(&self, x: &Example, t: f64) -> Plan {
         let eta = self.eta(t).min(LARGEST_STEP);
         let e = (eta * x.weight).min(LARGEST_STEP);
         let g = (e * self.beta * x.factor).min(LARGEST_STEP);
