@@ -39,6 +39,7 @@ fn expanded(rows: &Rows, groups: &[Group]) -> Csr {
 fn groups(found: &GlassBox) -> Vec<Group> {
     let alone = |j: u32| Group {
         factor: 1.0,
+        family: 0,
         features: vec![j],
     };
     match &found.learned.nesting {
