@@ -46,7 +46,7 @@ pub fn shrunk(
     source: Box<dyn Source + '_>,
     classes: &[String; 2],
 ) -> Result<LearnedMap> {
-    let Some(nesting) = learned.nesting.clone() else {
+    let Some(nesting) = learned.nesting.clone().filter(|n| n.cols() > 0) else {
         return Ok(learned);
     };
     let params = BaUbaucParams {
@@ -60,11 +60,17 @@ pub fn shrunk(
     let stages: [OnceCell<Nesting>; ROUNDS] = Default::default();
     let mut last = &nesting;
     let transform = SourceTransform::Nesting(last);
-    let path = Path::of_source(source, nesting.cols(), classes, transform, params.weighting());
+    let path = Path::of_source(
+        source,
+        nesting.cols(),
+        classes,
+        transform,
+        params.weighting(),
+    );
     let mut path = match path {
-        Ok(path) => path,
+        Ok(path) => path.stop_by_estimate(),
         // Of one class nothing can be learned, here or later.
-        Err(Error::Classes { .. }) => return Ok(learned),
+        Err(Error::OneClass { .. }) => return Ok(learned),
         Err(error) => return Err(error),
     };
     let ridge = GAMMA * path.weight();
@@ -76,7 +82,12 @@ pub fn shrunk(
         };
         let factors = factors(last, &fitted.weights, &spread, ridge);
         let changed = last.with_factors(&factors)?;
+        let settled =
+            (changed.groups().iter().zip(last.groups())).all(|(a, b)| a.factor == b.factor);
         last = stage.get_or_init(|| changed);
+        if settled {
+            break;
+        }
         path.nest(last);
         start = Some(fitted.weights);
     }
