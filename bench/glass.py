@@ -19,6 +19,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from measure import CACHE, ROOT, best, measure, measure_text, seconds, table
+from sklearn.datasets import dump_svmlight_file
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from soft import SKIPPED, SPLITS, build, data_folder, halved, load, parts
@@ -288,7 +289,7 @@ NUMBERS = ["a9a", "splice", "german", "diabetes", "fourclass", "usps", "sector"]
 
 
 def bench_glass_numbers():
-    """`auto` beside `linear` on sets of numbers, as CSV where that has not too many columns."""
+    """`auto` beside `linear` on sets of numbers, as svmlight."""
     if data_folder() is None:
         return SKIPPED
     build()
@@ -297,10 +298,10 @@ def bench_glass_numbers():
     for name in NUMBERS:
         aucs = []
         for x, x_test, y, y_test in number_splits(name):
-            files = [CACHE / f"numbers.{part}.csv" for part in ("train", "test")]
+            files = [CACHE / f"numbers.{part}.svm" for part in ("train", "test")]
             for file, values, labels in zip(files, (x, x_test), (y, y_test), strict=True):
-                write_numbers(file, values, labels)
-            command = [program, "train", files[0], "--test", files[1], "--label", "target"]
+                dump_svmlight_file(values, labels.astype(int), str(file), zero_based=False)
+            command = [program, "train", files[0], "--test", files[1]]
             command += ["--threads", str(THREADS), "--json", "--quiet", "--positive", "1"]
             of_split = []
             for features in ("auto", "linear"):
@@ -323,12 +324,6 @@ def number_splits(name):
     (positive,) = halved(y)
     for seed in range(SPLITS):
         yield train_test_split(x, positive, test_size=0.3, random_state=seed, stratify=positive)
-
-
-def write_numbers(file, x, labels):
-    frame = pd.DataFrame(x.toarray(), columns=[f"c{j}" for j in range(x.shape[1])])
-    frame["target"] = labels.astype(int)
-    frame.to_csv(file, index=False)
 
 
 def main():

@@ -15,8 +15,8 @@ pub(crate) const MAX_COLUMNS: usize = 2000;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct FeatureArgs {
-    /// What is made of the columns of a table [default: auto where the loss, gamma and scale are not given; otherwise, and
-    /// for svmlight and wide or sparse numbers, linear]
+    /// What is made of the columns of a table, or of the features of svmlight, whose names are their indices [default: auto
+    /// where the loss, gamma and scale are not given; otherwise, and for wide or sparse numbers, linear]
     #[arg(long, value_name = "MAP", value_enum)]
     features: Option<FeaturesName>,
     /// How many pairs of columns get a table, those that gain most: a number (10), a share of the number of columns (0.5), or
@@ -62,11 +62,11 @@ pub(crate) struct Given {
 pub(crate) enum Plan {
     /// Today's features of any file.
     Linear,
-    /// One map; the file must be a table.
+    /// One map.
     Map(MapKind),
-    /// A search over these maps; the file must be a table.
+    /// A search over these maps.
     Search(Vec<MapKind>),
-    /// A search over the maps that suit a table; linear for what is none.
+    /// A search over the maps that suit the file: linear for wide or sparse numbers.
     Suited,
 }
 

@@ -10,11 +10,14 @@ use ubauc::data::dataset::{Dataset, Examples};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::Rows;
 use ubauc::data::table::{Column, Table, Values};
+use ubauc::document::numbers::thousands;
 use ubauc::features::ColumnMap;
 use ubauc::features::columns::{LEAST_ROWS, Monotone};
 use ubauc::glass_box::{GlassBox, LearnedMap, MapKind};
 use ubauc::model::{Model, Reading};
-use ubauc::read::table::{ColumnReport, Data, TableExamples, TableOptions, read_data};
+use ubauc::read::table::{
+    ColumnReport, Data, TableExamples, TableOptions, read_data, table_of_rows,
+};
 
 use crate::column_list::{ColumnList, all_names};
 use crate::column_report::{self, FeaturesReport};
@@ -84,7 +87,7 @@ pub(crate) struct Training {
     pub(crate) reading: Reading,
     /// Where the features are made by a map.
     pub(crate) mapped: Option<Mapped>,
-    /// Of complete numbers, which are features as they are: what other maps can be learned from.
+    /// Of complete numbers, those of svmlight too, which are features as they are: what other maps can be learned from.
     pub(crate) kept: Option<Kept>,
     /// Columns with which the score must rise or fall.
     monotone: Option<Monotone>,
@@ -161,8 +164,7 @@ impl TrainingArgs {
         match read {
             Data::Rows(examples) => {
                 tell(&examples.notices, path, output);
-                refuse_maps(plan)?;
-                self.of_svmlight(examples, path, output)
+                self.of_svmlight(examples, (&options, plan), path, output)
             }
             Data::Table(examples) => {
                 tell(&examples.notices, path, output);
@@ -172,7 +174,13 @@ impl TrainingArgs {
         .with_context(in_file)
     }
 
-    fn of_svmlight(&self, examples: Examples, path: &Path, output: Output) -> Result<Training> {
+    fn of_svmlight(
+        &self,
+        examples: Examples,
+        (options, plan): (&TableOptions<'_>, &Plan),
+        path: &Path,
+        output: Output,
+    ) -> Result<Training> {
         self.columns.refuse_for_svmlight()?;
         for (what, column) in [("weight", &self.weight), ("group", &self.group)] {
             if column.is_some() {
@@ -184,6 +192,13 @@ impl TrainingArgs {
         }
         let binary = self.classes.binary(&examples.labels, path, output)?;
         let sides = ClassSides::new(&examples.labels, &binary, &self.classes.choice());
+        refuse_wide(plan, &examples.rows)?;
+        let mut kept = None;
+        if keeps_table(plan, &examples.rows) {
+            let table = table_of_rows(&examples.rows, options.zero_based)?;
+            let labels = binary.clone();
+            kept = (table.columns().iter().any(varies)).then_some(Kept { table, labels });
+        }
         Ok(Training {
             data: Dataset::new(examples.rows, binary, examples.names)?,
             weights: None,
@@ -192,7 +207,7 @@ impl TrainingArgs {
             columns: Vec::new(),
             reading: Reading::default(),
             mapped: None,
-            kept: None,
+            kept,
             monotone: None,
         })
     }
@@ -332,12 +347,13 @@ impl Training {
     }
 }
 
-/// Maps are of columns with names.
-fn refuse_maps(plan: &Plan) -> Result<()> {
-    if matches!(plan, Plan::Map(_) | Plan::Search(_)) {
+/// Tables of very many features would not fit.
+fn refuse_wide(plan: &Plan, rows: &Rows) -> Result<()> {
+    if matches!(plan, Plan::Map(_) | Plan::Search(_)) && rows.cols() > MAX_COLUMNS {
         bail!(
-            "svmlight has no named columns, of which tables are made; give a CSV or Parquet file, or \
-             --features linear"
+            "{} features; tables are made of at most {} of an svmlight file; give --features linear",
+            thousands(rows.cols() as u64),
+            thousands(MAX_COLUMNS as u64)
         );
     }
     Ok(())

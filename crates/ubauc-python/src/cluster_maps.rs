@@ -8,6 +8,7 @@
 //! | which columns pairs are of | `main_sums` | `PairLearner(…)` |
 //! | which pairs | `pair_sums` | `PairLearner.add` |
 //! | cells of pairs | `pair_counts` | `PairLearner.with_pairs` |
+//! | factors | rounds of a `Shard` | `shrunk_rounds` |
 //! | effects | `effect_sums` | `effects_of_sums` |
 
 use std::sync::Arc;
@@ -69,7 +70,7 @@ fn merged<T: DeserializeOwned>(
 pub(crate) struct LearnedMap(pub(crate) Arc<glass_box::LearnedMap>);
 
 impl LearnedMap {
-    fn new(learned: impl Into<glass_box::LearnedMap>) -> LearnedMap {
+    pub(crate) fn new(learned: impl Into<glass_box::LearnedMap>) -> LearnedMap {
         LearnedMap(Arc::new(learned.into()))
     }
 }

@@ -13,6 +13,7 @@ use ubauc::algorithm::{Outcome, TrainingSet};
 use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
 use ubauc::glass_box::LearnedMap;
+use ubauc::glass_box::shrinkage::shrunk;
 use ubauc::solver::ba_ubauc::TracePoint;
 use ubauc::solver::ba_ubauc::path::{Path, SourceTransform};
 use ubauc::solver::shards::{Round, Source, add_all, answers_from_bytes, answers_to_bytes};
@@ -279,9 +280,32 @@ pub(crate) fn fit_rounds<'py>(
     answer(py, &Outcome::of_newton(fit, &spec.params, &examples))
 }
 
+/// A map of remote rows with factors that suit them.
+#[pyfunction]
+pub(crate) fn shrunk_rounds(
+    py: Python<'_>,
+    send: Py<PyAny>,
+    context: Context,
+    map: Bound<'_, cluster_maps::LearnedMap>,
+) -> PyResult<cluster_maps::LearnedMap> {
+    let map = LearnedMap::clone(&map.get().0);
+    let failure = Failure::default();
+    let shrunk = py.detach(|| {
+        let source = RemoteShards {
+            send,
+            failure: failure.clone(),
+            closes: false,
+        };
+        failure.or(shrunk(map, Box::new(source), &context.classes))
+    });
+    let shrunk = shrunk.map_err(Refused::from)?;
+    Ok(cluster_maps::LearnedMap::new(shrunk))
+}
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Shard>()?;
     module.add_function(wrap_pyfunction!(fit_rounds, module)?)?;
+    module.add_function(wrap_pyfunction!(shrunk_rounds, module)?)?;
     module.add_function(wrap_pyfunction!(asks_for_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(commands, module)?)?;
     module.add_function(wrap_pyfunction!(sum_answers, module)?)

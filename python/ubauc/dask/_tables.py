@@ -3,8 +3,8 @@
 Sums are exact and counts are whole, so that the map is that of one machine, to the last bit,
 whatever the partitions; where the values of a number are cut into bins is found by counting again
 and again, no value is counted that no bin depends on. Pairs are ranked by sums that are added up in
-the order of the partitions (`_pairs.py`). The map of a problem without a fold is learned without
-that fold.
+the order of the partitions (`_pairs.py`). How much columns and pairs are shrunk is found by fits to
+all rows. The map of a problem without a fold is learned without that fold.
 """
 
 import copy
@@ -16,9 +16,11 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
+from .._problem import context
 from .._table import array_columns, columns_of, frame_of, has_numbers_only, numbers_of, table_of
 from .._tabular import kinds_wanted
 from ._pairs import Pairs
+from ._rounds import Rounds
 from ._workers import Partitions
 
 
@@ -84,6 +86,18 @@ def effect_sums(partition, number, task, features):
     return _core.effect_sums(partition.part, features, weights)
 
 
+def _shrunk(of_map, task, learned, spent):
+    """The same map with factors of its columns and pairs that suit the rows."""
+    rounds = Rounds(of_map.partitions, task, spent)
+    try:
+        return _core.shrunk_rounds(rounds, context(["0", "1"], 1), learned)
+    except BaseException:
+        of_map.partitions.release()
+        raise
+    finally:
+        rounds.close()
+
+
 class Maps:
     """The partitions of a cluster by the map of each problem."""
 
@@ -101,7 +115,10 @@ class Maps:
         with self._lock:
             if key not in self._known:
                 learned = self._learned(task, kind, spent)
-                self._known[key] = *self.applied(task, learned), learned
+                of_map, of_features = self.applied(task, learned)
+                if kind != "linear":
+                    learned = _shrunk(of_map, of_features, learned, spent)
+                self._known[key] = of_map, of_features, learned
             return self._known[key]
 
     def has_bins(self, task, spent):

@@ -98,10 +98,9 @@ impl Reader<'_> {
             ignore: Vec::new(),
             on_error: OnError::Stop,
         };
-        let index = self.index(true)?;
         let (mut before, mut found) = (0, None);
-        let take = |table: Table| {
-            let len = table.len();
+        let take = |(table, is_table): (Table, bool)| {
+            let (index, len) = (self.index(is_table)?, table.len());
             if (before..before + len).contains(&index) {
                 found = Some((table, index - before));
             }
@@ -112,7 +111,7 @@ impl Reader<'_> {
             None,
             &[],
             self.output,
-            |batch: TableBatch| batch.table,
+            |batch: TableBatch| (batch.table, batch.is_table),
             take,
         )?;
         let Some((table, at)) = found else {

@@ -173,9 +173,88 @@ fn what_cannot_be_is_refused() {
     }
     let output = train(&["--pair", "a,nothing", "--beta", "1", "--gamma", "1"]);
     assert!(failure(&output).contains("nothing"), "{output:?}");
-    let output = ubauc(
-        directory.path(),
-        &["train", "x.svm", "--features", "additive"],
+}
+
+/// The class is in the middle of feature 2 and of no use to a line; feature 4 is mostly 0.
+fn middle(n: usize) -> (String, String) {
+    let (mut svmlight, mut csv) = (String::new(), String::from("y,1,2,3,4\n"));
+    for i in 0..n {
+        let x = [
+            (i * 7919 % 997) as f64 / 997.0,
+            (i * 104_729 % 991) as f64 / 991.0,
+        ];
+        let rest = [
+            f64::from(i % 3 == 0),
+            if i % 10 == 0 { x[0] + 1.0 } else { 0.0 },
+        ];
+        let label = if (0.3..0.7).contains(&x[1]) { 1 } else { -1 };
+        let all = [x[0], x[1], rest[0], rest[1]];
+        svmlight += &label.to_string();
+        for (j, value) in all.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            svmlight += &format!(" {}:{value}", j + 1);
+        }
+        svmlight += "\n";
+        csv += &format!("{label},{},{},{},{}\n", all[0], all[1], all[2], all[3]);
+    }
+    (svmlight, csv)
+}
+
+#[test]
+fn features_of_svmlight_are_columns_named_by_their_indices() {
+    let (svmlight, csv) = middle(500);
+    let wide = format!("1 1:1 2001:1\n-1 1:2 5:1\n{svmlight}");
+    let files = [
+        ("x.svm", svmlight.as_str()),
+        ("x.csv", &csv),
+        ("wide.svm", &wide),
+    ];
+    let directory = directory_with(&files);
+    let run = |words: &[&str]| ubauc(directory.path(), words);
+    let train = |file: &str, model: &str| {
+        let words = [
+            "train",
+            file,
+            "--test",
+            file,
+            "--repeats",
+            "1",
+            "--model",
+            model,
+            "--json",
+        ];
+        let label = ["--label", "y", "--positive", "1"];
+        let label = if file == "x.csv" { &label[..] } else { &[] };
+        json_of(&run(&[&words[..], label].concat()))
+    };
+    let (of_svmlight, of_csv) = (train("x.svm", "m.json"), train("x.csv", "c.json"));
+    let chosen = |found: &Value| -> Value {
+        let maps = found["maps"].as_array().unwrap();
+        maps.iter()
+            .find(|map| map["chosen"] == json!(true))
+            .unwrap()["map"]
+            .clone()
+    };
+    assert_eq!(chosen(&of_svmlight), "additive");
+    assert_eq!(chosen(&of_svmlight), chosen(&of_csv));
+    // The same table, so the same model.
+    for name in ["train_auc", "gamma", "objective"] {
+        assert_eq!(of_svmlight[name], of_csv[name], "{name}");
+    }
+    assert!(
+        of_svmlight["train_auc"].as_f64().unwrap() > 0.97,
+        "{of_svmlight}"
     );
-    assert!(failure(&output).contains("svmlight has no named columns"));
+    assert_eq!(of_svmlight["test_auc"]["auc"], of_svmlight["train_auc"]);
+    let judged = json_of(&run(&["evaluate", "x.svm", "--model", "m.json", "--json"]));
+    assert_eq!(judged["auc"], of_svmlight["train_auc"]);
+    // Models of either file score the other.
+    let scores = |file: &str, model: &str| success(&run(&["predict", file, "--model", model]));
+    let expected = scores("x.svm", "m.json");
+    assert_eq!(expected.lines().count(), 500);
+    assert_eq!(expected, scores("x.csv", "m.json"));
+    assert_eq!(expected, scores("x.svm", "c.json"));
+    let told = success(&run(&["explain", "m.json", "--row", "x.svm:1"]));
+    assert!(told.contains("score"), "{told}");
+    let output = run(&["train", "wide.svm", "--features", "additive"]);
+    assert!(failure(&output).contains("2,001 features"), "{output:?}");
 }

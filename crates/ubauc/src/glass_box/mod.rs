@@ -10,6 +10,7 @@
 //! | file | what |
 //! |---|---|
 //! | `ranking.rs` | which pairs are worth a table, by out-of-fold residuals of the additive model |
+//! | `shrinkage.rs` | how much each column, width and pair is shrunk, by empirical Bayes |
 //! | `intervals.rs` | how far importances depend on the examples |
 //! | `effects.rs` | what a model says of each column and pair: centred tables, pairs without their main effects |
 //! | `explain/` | the effects of any model as a document, and one score as a sum |
@@ -20,6 +21,7 @@ pub mod effects;
 pub mod explain;
 pub mod intervals;
 pub mod ranking;
+pub mod shrinkage;
 
 use std::fmt;
 
@@ -158,10 +160,10 @@ impl<'a> TrainingTable<'a> {
         self.check()?;
         let learned: LearnedMap = match kind {
             MapKind::Linear => self.linear()?.into(),
-            MapKind::Additive => self.additive()?.into(),
+            MapKind::Additive => self.shrunk(self.additive()?.into())?,
             MapKind::Pairs(choice) => {
                 let additive = self.additive()?;
-                Ranking::new(self, &additive)?.with_pairs(&additive, choice)?
+                self.shrunk(Ranking::new(self, &additive)?.with_pairs(&additive, choice)?)?
             }
         };
         learned.in_order()

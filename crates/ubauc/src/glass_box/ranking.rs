@@ -167,7 +167,7 @@ impl PairRanking {
         Ok(found)
     }
 
-    fn effect(&self, pair: &RankedPair, counts: &PairCounts) -> (Effect, Vec<Group>) {
+    fn effect(&self, pair: &RankedPair, counts: &PairCounts) -> (Effect, Vec<Vec<Group>>) {
         let [a, b] = pair.columns.map(|side| &self.sides.sides[side]);
         let (pairs, groups) = learn([&a.side, &b.side], counts);
         let effect = Effect::Pair {

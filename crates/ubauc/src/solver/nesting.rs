@@ -20,6 +20,7 @@
 //! SSᵀ is positive definite for intervals, whatever their ends, since their indicators span all step functions; and where
 //! groups are nested, as long as no two features are in the same groups.
 
+use crate::data::rows::dot;
 use crate::solver::cholesky::Cholesky;
 use crate::{Error, Result};
 
@@ -28,6 +29,8 @@ use crate::{Error, Result};
 pub struct Group {
     /// Of the weight; above 0.
     pub factor: f64,
+    /// Groups of one family have one factor where factors are learned.
+    pub family: u32,
     /// The features, each once.
     pub features: Vec<u32>,
 }
@@ -215,6 +218,95 @@ impl Nesting {
         self.components.iter().map(block).collect()
     }
 
+    /// The same groups with the factor of each family.
+    pub(crate) fn with_factors(&self, of_families: &[f64]) -> Result<Nesting> {
+        let changed = self.groups.iter().map(|group| Group {
+            factor: of_families[group.family as usize],
+            ..group.clone()
+        });
+        Nesting::new(self.cols(), changed.collect())
+    }
+
+    /// For every group its v_g of w = Sv, and how far rows determine it, between 0 and 1: 1 − ρ(M⁻¹)_gg with
+    /// M = ρI + Sᵀdiag(h)S, where the curvature of the loss is diag(h), which it is within a component whose features
+    /// exclude each other. With K = ρI + √h SSᵀ √h, of the size of the features, that is
+    ///
+    /// ```text
+    /// I − ρM⁻¹ = Sᵀ√h K⁻¹ √h S
+    /// ```
+    pub(crate) fn determined(&self, w: &[f64], h: &[f64], ridge: f64) -> Vec<[f64; 2]> {
+        let mut u: Vec<f64> = w.to_vec();
+        u.iter_mut().zip(&self.alone).for_each(|(w, l)| *w /= l * l);
+        self.each_component(&mut u, |component, part| component.root.solve(part));
+        let weight = |group: &Group| -> f64 {
+            let sum: f64 = group.features.iter().map(|&j| u[j as usize]).sum();
+            group.factor * sum
+        };
+        let mut component_of = vec![usize::MAX; self.cols()];
+        for (at, component) in self.components.iter().enumerate() {
+            (component.features.iter()).for_each(|&j| component_of[j as usize] = at);
+        }
+        let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); self.components.len()];
+        let mut found: Vec<[f64; 2]> = self.groups.iter().map(|g| [weight(g), 0.0]).collect();
+        for (g, group) in self.groups.iter().enumerate() {
+            let Some(&first) = group.features.first() else {
+                continue;
+            };
+            let j = first as usize;
+            match component_of[j] {
+                usize::MAX => {
+                    let all = ridge + h[j] * self.alone[j].powi(2);
+                    found[g][1] = h[j] * group.factor.powi(2) / all;
+                }
+                at => groups_of[at].push(g),
+            }
+        }
+        let each = self.components.iter().zip(&groups_of);
+        for (component, groups) in each {
+            let shares = self.shares(component, groups, h, ridge);
+            for (&g, share) in groups.iter().zip(shares) {
+                found[g][1] = share;
+            }
+        }
+        found
+    }
+
+    /// The diagonal of Sᵀ√h K⁻¹ √h S for the groups of a component.
+    fn shares(&self, of: &Component, groups: &[usize], h: &[f64], ridge: f64) -> Vec<f64> {
+        let k = of.features.len();
+        let roots: Vec<f64> = of.features.iter().map(|&j| h[j as usize].sqrt()).collect();
+        let places = |g: usize| -> Vec<usize> {
+            let features = self.groups[g].features.iter();
+            features
+                .filter_map(|j| of.features.binary_search(j).ok())
+                .collect()
+        };
+        let places: Vec<Vec<usize>> = groups.iter().map(|&g| places(g)).collect();
+        let squares: Vec<f64> = (groups.iter())
+            .map(|&g| self.groups[g].factor.powi(2))
+            .collect();
+        let mut square = vec![0.0; k * k];
+        for (of_group, factor) in places.iter().zip(&squares) {
+            for &i in of_group {
+                for &j in of_group {
+                    square[i * k + j] += factor * roots[i] * roots[j];
+                }
+            }
+        }
+        (0..k).for_each(|i| square[i * k + i] += ridge);
+        let Some(root) = Cholesky::new(square, k) else {
+            return vec![0.0; groups.len()];
+        };
+        let mut column = vec![0.0; k];
+        let share = |(of_group, factor): (&Vec<usize>, &f64)| {
+            column.fill(0.0);
+            of_group.iter().for_each(|&i| column[i] = roots[i]);
+            root.forward(&mut column);
+            (factor * dot(&column, &column)).min(1.0)
+        };
+        places.iter().zip(&squares).map(share).collect()
+    }
+
     /// The features of every component, those that are alone included.
     pub(crate) fn members(&self) -> Vec<Vec<u32>> {
         let mut in_component = vec![false; self.cols()];
@@ -326,11 +418,11 @@ fn components(cols: usize, groups: &[Group]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::rows::dot;
 
     fn group(factor: f64, features: &[u32]) -> Group {
         Group {
             factor,
+            family: 0,
             features: features.to_vec(),
         }
     }
@@ -380,6 +472,49 @@ mod tests {
                 assert!((column[i] - dot(&s[i], &s[j])).abs() < 1e-15, "{i} {j}");
             }
         }
+    }
+
+    /// By the inverse of the whole matrix.
+    #[test]
+    fn groups_are_determined_as_the_inverse_has_it() {
+        let nesting = example();
+        let s = matrix(&nesting);
+        let (ridge, k) = (0.3, nesting.groups.len());
+        let h = [2.0, 0.5, 0.0, 3.0, 1.0, 4.0];
+        let w = [1.0, -2.0, 0.5, 0.25, 3.0, -1.0];
+        let found = nesting.determined(&w, &h, ridge);
+        let v: Vec<f64> = found.iter().map(|[v, _]| *v).collect();
+        let expanded = nesting.expand(&v);
+        assert!(w.iter().zip(&expanded).all(|(a, b)| (a - b).abs() < 1e-12));
+        // Of least norm: orthogonal to where two groups cancel.
+        assert!((v[6] - v[7]).abs() < 1e-12);
+        let mut a = vec![0.0; k * k];
+        for x in 0..k {
+            a[x * k + x] = ridge;
+            for y in 0..k {
+                a[x * k + y] += (0..6).map(|j| s[j][x] * h[j] * s[j][y]).sum::<f64>();
+            }
+        }
+        let root = Cholesky::new(a, k).unwrap();
+        for (g, [_, share]) in found.iter().enumerate() {
+            let mut column: Vec<f64> = (0..k).map(|i| f64::from(i == g)).collect();
+            root.solve(&mut column);
+            assert!((share - (1.0 - ridge * column[g])).abs() < 1e-12, "{g}");
+        }
+    }
+
+    #[test]
+    fn families_change_their_factors_together() {
+        let mut groups = example().groups;
+        (groups.iter_mut().zip(0..)).for_each(|(group, at)| group.family = u32::from(at >= 3));
+        let nesting = Nesting::new(6, groups).unwrap();
+        let changed = nesting.with_factors(&[2.0, 0.25]).unwrap();
+        let factors: Vec<f64> = changed.groups().iter().map(|g| g.factor).collect();
+        assert_eq!(factors, [2.0, 2.0, 2.0, 0.25, 0.25, 0.25, 0.25, 0.25]);
+        let mut t = vec![1.0; 6];
+        changed.to_weights(&mut t);
+        changed.undo_weights(&mut t);
+        assert!(t.iter().all(|t| (t - 1.0).abs() < 1e-12));
     }
 
     #[test]

@@ -223,7 +223,8 @@ impl<'a> Learner<'a> {
                 found
             }
         };
-        ranked.1.with_pairs(&ranked.0, choice)?.in_order()
+        let learned = ranked.1.with_pairs(&ranked.0, choice)?;
+        training.shrunk(learned)?.in_order()
     }
 }
 

@@ -15,7 +15,7 @@ use super::{example, labels, training};
 use crate::columns::{category, number, table, time};
 
 /// X S; without groups every feature is one.
-fn expanded(rows: &Rows, groups: &[Group]) -> Csr {
+pub(super) fn expanded(rows: &Rows, groups: &[Group]) -> Csr {
     let mut of_feature: Vec<Vec<(u32, f64)>> = vec![Vec::new(); rows.cols()];
     for (g, group) in groups.iter().enumerate() {
         let members = group.features.iter();
@@ -39,6 +39,7 @@ fn expanded(rows: &Rows, groups: &[Group]) -> Csr {
 fn groups(found: &GlassBox) -> Vec<Group> {
     let alone = |j: u32| Group {
         factor: 1.0,
+        family: 0,
         features: vec![j],
     };
     match &found.learned.nesting {

@@ -6,6 +6,7 @@ mod intervals; // importances, with the truth inside
 mod maps; // pairs that are there are found
 mod monotone; // scores rise where they must
 mod search; // linear, additive or pairs
+mod shrinkage; // columns that tell nothing are shrunk most
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -33,6 +33,7 @@ fn groups_of(first: u32, ragged: bool) -> Vec<Group> {
         for (start, end) in starts.iter().zip(ends) {
             groups.push(Group {
                 factor: 0.5,
+                family: 0,
                 features: (first + start..first + end).collect(),
             });
         }
@@ -45,6 +46,7 @@ pub(super) fn example(seed: u64, n: usize, columns: u32) -> Example {
     let cols = 2 + 12 * columns as usize;
     let number = |j: u32| Group {
         factor: 1.0,
+        family: 0,
         features: vec![j],
     };
     let mut groups = vec![number(0), number(1)];

@@ -18,7 +18,8 @@ use crate::{Error, Result};
 
 /// About so many bins, finest first.
 pub const WIDTHS: [usize; 6] = [128, 64, 32, 16, 8, 4];
-/// The weight of a bin of one width is penalised as if its feature were this large.
+/// The weight of a bin of one width is penalised as if its feature were this large, before it is learned how large it
+/// should be.
 pub const FACTOR: f64 = 0.5;
 
 /// A map, and how its features share weights.
@@ -71,62 +72,55 @@ impl NestedMap {
                 got,
             });
         }
-        let (mut effects, mut groups) = (Vec::new(), Vec::new());
+        let mut effects = Vec::new();
         let (linear_effects, others): (Vec<Effect>, Vec<Effect>) =
             linear.effects.into_iter().partition(Effect::is_linear);
         for effect in linear_effects {
-            groups.push(vec![alone(0)]);
-            effects.push(effect);
+            effects.push((effect, vec![vec![alone(0)]]));
         }
         for (column, counts) in counts.iter().enumerate() {
             let missing = linear.columns[column].missing > 0;
             let bins = binned(counts.as_ref(), missing).map(|bins| nested(&bins, missing));
             let has_bins = bins.is_some();
             if let Some((cells, of_bins)) = bins {
-                effects.push(Effect::Cells { column, cells });
-                groups.push(of_bins);
+                effects.push((Effect::Cells { column, cells }, of_bins));
             }
             for effect in others.iter().filter(|e| e.columns() == [column]) {
                 if let Effect::Cells { cells, .. } = effect
                     && !(has_bins && *cells == Cells::Missing)
                 {
-                    groups.push((0..cells.len() as u32).map(alone).collect());
-                    effects.push(effect.clone());
+                    let levels = (0..cells.len() as u32).map(alone).collect();
+                    effects.push((effect.clone(), vec![levels]));
                 }
             }
         }
-        let map = ColumnMap { effects, ..linear };
-        map.check()?;
-        NestedMap::of_groups(map, groups)
-    }
-
-    /// Of the groups of each effect, whose features are counted from the effect's first.
-    fn of_groups(map: ColumnMap, groups: Vec<Vec<Group>>) -> Result<NestedMap> {
-        let starts = map.starts();
-        let moved = |(start, groups): (usize, Vec<Group>)| {
-            let shift = move |group: Group| Group {
-                features: group.features.iter().map(|j| j + start as u32).collect(),
-                ..group
-            };
-            groups.into_iter().map(shift)
+        let empty = NestedMap {
+            map: ColumnMap {
+                effects: Vec::new(),
+                ..linear
+            },
+            nesting: Nesting::new(0, Vec::new())?,
         };
-        let all = starts.into_iter().zip(groups).flat_map(moved).collect();
-        Ok(NestedMap {
-            nesting: Nesting::new(map.width(), all)?,
-            map,
-        })
+        empty.with_effects(effects)
     }
 
-    /// The same with more effects behind, each with its groups.
-    pub fn with_effects(&self, more: Vec<(Effect, Vec<Group>)>) -> Result<NestedMap> {
+    /// The same with more effects behind, each with the groups of every width, whose features are counted from the effect's
+    /// first.
+    pub fn with_effects(&self, more: Vec<(Effect, Vec<Vec<Group>>)>) -> Result<NestedMap> {
         let mut map = self.map.clone();
         let mut groups = self.nesting.groups().to_vec();
+        let mut family = groups.last().map_or(0, |last| last.family + 1);
+        let mut start = map.width() as u32;
         for (effect, of_effect) in more {
-            let start = map.width() as u32;
-            groups.extend(of_effect.into_iter().map(|group| Group {
-                features: group.features.iter().map(|j| j + start).collect(),
-                ..group
-            }));
+            for of_width in of_effect.into_iter().filter(|groups| !groups.is_empty()) {
+                groups.extend(of_width.into_iter().map(|group| Group {
+                    features: group.features.iter().map(|j| j + start).collect(),
+                    family,
+                    ..group
+                }));
+                family += 1;
+            }
+            start += effect.width() as u32;
             map.effects.push(effect);
         }
         map.check()?;
@@ -161,12 +155,13 @@ fn binned(counts: Option<&ValueCounts>, missing: bool) -> Option<Bins> {
 fn alone(feature: u32) -> Group {
     Group {
         factor: 1.0,
+        family: 0,
         features: vec![feature],
     }
 }
 
-/// Cells and groups of bins; those of missing values are the last.
-fn nested(bins: &Bins, missing: bool) -> (Cells, Vec<Group>) {
+/// Cells, and the groups of bins of every width; those of missing values are the last.
+fn nested(bins: &Bins, missing: bool) -> (Cells, Vec<Vec<Group>>) {
     let cell_of_missing = missing.then_some(bins.cells() as u32);
     let mut groups = Vec::new();
     for width in &bins.widths {
@@ -175,10 +170,12 @@ fn nested(bins: &Bins, missing: bool) -> (Cells, Vec<Group>) {
         let features = together
             .map(<[u32]>::to_vec)
             .chain(cell_of_missing.map(|c| vec![c]));
-        groups.extend(features.map(|features| Group {
+        let of_width = features.map(|features| Group {
             factor: FACTOR,
+            family: 0,
             features,
-        }));
+        });
+        groups.push(of_width.collect());
     }
     let cells = Cells::Bins {
         cuts: bins.cuts.clone(),

@@ -26,7 +26,7 @@ use crate::solver::nesting::Group;
 
 /// Rows that a bin of a pair needs.
 pub const LEAST_ROWS: u64 = 3;
-/// The weights of a pair are penalised as if its features were this large.
+/// The weights of a pair are penalised as if its features were this large, before it is learned how large they should be.
 pub const FACTOR: f64 = 0.5;
 /// A table is stored as a whole if it has at most so many entries for each cell with rows, and this many more.
 const DENSE_SHARE: usize = 4;
@@ -91,8 +91,8 @@ impl PairCounts {
 /// A bin of the grid: its width, and the bins of both sides.
 type Bin = (usize, u32, u32);
 
-/// The cells of a pair, numbered from 0, and their groups.
-pub fn learn(sides: [&Side; 2], counts: &PairCounts) -> (PairCells, Vec<Group>) {
+/// The cells of a pair, numbered from 0, and their groups in every width.
+pub fn learn(sides: [&Side; 2], counts: &PairCounts) -> (PairCells, Vec<Vec<Group>>) {
     let [a, b] = sides;
     let widths = a.widths.len().max(b.widths.len());
     let bin = |width: usize, (x, y): (u32, u32)| (width, a.bin(width, x), b.bin(width, y));
@@ -152,11 +152,15 @@ pub fn learn(sides: [&Side; 2], counts: &PairCounts) -> (PairCells, Vec<Group>) 
             }
         }
     };
-    let group = |features| Group {
-        factor: FACTOR,
-        features,
-    };
-    (cells, groups.into_values().map(group).collect())
+    let mut of_widths = vec![Vec::new(); widths];
+    for ((width, _, _), features) in groups {
+        of_widths[width].push(Group {
+            factor: FACTOR,
+            family: 0,
+            features,
+        });
+    }
+    (cells, of_widths)
 }
 
 #[cfg(test)]
@@ -192,6 +196,8 @@ mod tests {
             let (a, b) = (number(), number());
             let rows = random_rows(seed, 300, [17, 17]);
             let (cells, groups) = learn([&a, &b], &PairCounts::of(rows.iter().copied()));
+            assert_eq!(groups.len(), 3);
+            let groups = groups.concat();
             let in_bin = |width: usize, (x, y): (u32, u32)| {
                 let same = |(p, q): &&(u32, u32)| {
                     *p != NO_CELL
@@ -235,6 +241,7 @@ mod tests {
         let rows = random_rows(3, 5000, [300, 400]);
         let counts = PairCounts::of(rows.iter().copied());
         let (cells, groups) = learn([&sides[0], &sides[1]], &counts);
+        let groups = groups.concat();
         assert!(matches!(cells, PairCells::Sparse { .. }));
         assert_eq!(groups.len(), cells.count());
         for x in 0..300 {
@@ -255,7 +262,7 @@ mod tests {
         let rows = random_rows(1, 400, [5, 17]);
         let (cells, groups) = learn([&sides[0], &sides[1]], &PairCounts::of(rows.into_iter()));
         assert!(matches!(cells, PairCells::Table { columns: 17, .. }));
-        assert!(Nesting::new(cells.count(), groups).is_ok());
+        assert!(Nesting::new(cells.count(), groups.concat()).is_ok());
         for (x, y) in [(5, 0), (NO_CELL, 0), (0, 17), (0, NO_CELL)] {
             assert_eq!(cells.cell(x, y), NO_CELL);
         }
@@ -273,7 +280,7 @@ mod tests {
     fn no_rows_make_no_cells() {
         let side = number();
         let (cells, groups) = learn([&side, &side], &PairCounts::default());
-        assert_eq!((cells.count(), groups.len()), (0, 0));
+        assert_eq!((cells.count(), groups.concat().len()), (0, 0));
         let (cells, _) = learn([&Side::of_cells(0), &side], &PairCounts::default());
         assert_eq!(cells.cell(0, 0), NO_CELL);
     }

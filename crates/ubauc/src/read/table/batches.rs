@@ -87,6 +87,8 @@ pub struct TableBatch {
     pub skipped: Vec<Skipped>,
     /// What a user should know about the file; batches repeat it.
     pub notices: Arc<[String]>,
+    /// The file has columns, and not svmlight's indices.
+    pub is_table: bool,
 }
 
 /// A line that was left out.
@@ -138,7 +140,7 @@ pub fn table_batches_from<T: Send, E: From<Error>>(
     let mut blocks = text_blocks(head, reader, name, &read)?.live();
     match format_of(name, blocks.checked_head()?, &read) {
         Format::Csv => {}
-        Format::Svmlight => return Err(whole(name, "is svmlight text; a table is expected").into()),
+        Format::Svmlight => return super::svmlight::batches(blocks, options, each, take),
         Format::Parquet => return Err(parquet_stream(name).into()),
     }
     let (header, mut records, first) = header::open(blocks, name, &options.read)?;
@@ -344,6 +346,7 @@ impl Places {
             n_skipped: parsed.n_skipped,
             skipped: parsed.skipped.into_iter().map(Skipped::from).collect(),
             notices: Arc::clone(notices),
+            is_table: true,
         })
     }
 }

@@ -28,6 +28,7 @@ mod raw;
 pub(super) mod record;
 mod report;
 pub(super) mod roles;
+mod svmlight;
 mod time;
 
 #[cfg(not(feature = "parquet"))]
@@ -37,7 +38,7 @@ use std::path::Path;
 
 use super::{
     Format, Input, MAX_FEATURES, MAX_LINE, ReadOptions, encoding, format_of, parquet_stream,
-    read_head, refuse_no_text, shown, shown_up_to, svmlight, text_blocks, whole,
+    read_head, refuse_no_text, shown, shown_up_to, svmlight as lines, text_blocks, whole,
 };
 use crate::data::dataset::Examples;
 use crate::data::labels::{self, Labels};
@@ -52,6 +53,7 @@ pub use raw::RawRecords;
 pub(super) use record::DESCRIBED;
 pub use record::OnError;
 pub use report::{ColumnKind, ColumnReport};
+pub use svmlight::table_of_rows;
 pub use time::DateOrder;
 
 pub use super::encoding::Encoding;
@@ -180,7 +182,7 @@ pub fn read_data(path: &Path, options: &TableOptions<'_>) -> Result<Data> {
             match format_of(path, &head, &read) {
                 Format::Svmlight => {
                     refuse_no_text(&head, None, path)?;
-                    svmlight::read_file(&file, length, path, &read).map(Data::Rows)
+                    lines::read_file(&file, length, path, &read).map(Data::Rows)
                 }
                 Format::Csv => read_data_from(file, path, options),
                 Format::Parquet => read_parquet(file, path, options).map(Data::Table),
@@ -215,7 +217,7 @@ fn read_data_from(
     let mut blocks = text_blocks(head, reader, name, &read)?;
     let head = blocks.checked_head()?;
     match format_of(name, head, &read) {
-        Format::Svmlight => svmlight::read_blocks(blocks, name, &read).map(Data::Rows),
+        Format::Svmlight => lines::read_blocks(blocks, name, &read).map(Data::Rows),
         Format::Csv => csv::read_csv(blocks, name, options).map(Data::Table),
         Format::Parquet => Err(parquet_stream(name)),
     }

@@ -133,6 +133,30 @@ impl<'a> Path<'a> {
         Ok(())
     }
 
+    /// Features share weights in this way from here on, and the next fit begins where it is given to begin.
+    pub(crate) fn nest(&mut self, nesting: &'a Nesting) {
+        self.shards.nest(nesting);
+        self.warm = None;
+        self.moments = None;
+    }
+
+    /// Σ_i h_i (x_ij − x̄_j)² of every raw feature where the last fit ended, h_i the curvature of its loss at example i and x̄ the
+    /// mean with these weights; none after a fit of the exact hinge.
+    pub(crate) fn spread(&mut self) -> Result<Option<Vec<f64>>> {
+        match &self.warm {
+            Some(Warm::Soft(warm)) => match warm.softness {
+                Some(softness) => (self.shards.soft_spread(warm.lambda, softness)).map(Some),
+                None => Ok(None),
+            },
+            Some(Warm::Exact(_)) | None => Ok(None),
+        }
+    }
+
+    /// Σ_i s_i.
+    pub(crate) fn weight(&self) -> f64 {
+        self.shards.total.sum()
+    }
+
     /// Examples with a weight above 0.
     pub fn examples(&self) -> usize {
         self.shards.n_weighted

@@ -130,6 +130,22 @@ impl Shards<'_> {
         })
     }
 
+    /// Σ_i h_i (x_ij − x̄_j)² of every raw feature at λ, x̄ the mean with the weights h: the threshold is free.
+    pub(crate) fn soft_spread(&mut self, lambda: f64, softness: f64) -> Result<Vec<f64>> {
+        self.enqueue(Command::SetSoft { lambda, softness });
+        let sums = Query::Sum(Over::Curvature);
+        let squares = Query::Diagonal(Over::Curvature);
+        let mut answers = self.sum(vec![Query::SoftMultipliers, sums, squares])?;
+        let [_, total, ..]: [f64; 5] = answers.array()?;
+        let sums = answers.next().to_vec();
+        let squares = answers.next().iter().zip(&sums);
+        let central = |(square, sum): (&f64, &f64)| match total > 0.0 {
+            true => (square - sum * sum / total).max(0.0),
+            false => 0.0,
+        };
+        Ok(squares.map(central).collect())
+    }
+
     /// Along the direction last set, from the point last evaluated.
     pub(crate) fn soft_line(
         &mut self,
