@@ -173,9 +173,8 @@ impl<'a> Classes<'a> {
         let factor = |(d, total): (usize, &f64)| if d == class { 1.0 } else { share / total };
         let factors: Vec<f64> = self.totals.iter().enumerate().map(factor).collect();
         let codes = self.labels.codes().iter().enumerate();
-        let weight = |(i, code): (usize, &u32)| {
-            factors[*code as usize] * self.weights.map_or(1.0, |s| s[i])
-        };
+        let weight =
+            |(i, code): (usize, &u32)| factors[*code as usize] * self.weights.map_or(1.0, |s| s[i]);
         Some(codes.map(weight).collect())
     }
 }

@@ -43,9 +43,7 @@ impl ClassModel {
     /// The same of a table whose columns have these names, as [`Model::scores_by_name`].
     pub fn scores_by_name(&self, rows: &Rows, names: &[String]) -> Result<Vec<Vec<f64>>> {
         let scorers = self.scorers.iter();
-        scorers
-            .map(|one| one.scores_by_name(rows, names))
-            .collect()
+        scorers.map(|one| one.scores_by_name(rows, names)).collect()
     }
 
     /// The same of a table.

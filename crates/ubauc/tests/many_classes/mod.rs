@@ -9,9 +9,7 @@ use ubauc::algorithm::{Algorithm, BaUbauc, FitInputs, Spec, fit};
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::{Choice, Labels};
 use ubauc::data::rows::{Dense, Rows};
-use ubauc::many_classes::{
-    ClassOutcome, Classes, MOST_CLASSES, MultiClass, by_rows, fit_classes,
-};
+use ubauc::many_classes::{ClassOutcome, Classes, MOST_CLASSES, MultiClass, by_rows, fit_classes};
 use ubauc::metrics::{hand_till, weighted_auc};
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 
@@ -182,7 +180,10 @@ fn the_certificate_of_the_whole_holds_the_minimum_of_an_interior_point_solver() 
         let (p, d) = (whole.objective.unwrap(), whole.dual.unwrap());
         assert!(whole.gap.unwrap() <= 1e-9);
         // Clarabel's own objective is within 1e-10 of the minimum.
-        assert!(d <= minimum + 1e-9 && minimum <= p + 1e-9, "{d} {minimum} {p}");
+        assert!(
+            d <= minimum + 1e-9 && minimum <= p + 1e-9,
+            "{d} {minimum} {p}"
+        );
         assert!(p - d <= 2e-9, "{p} {d}");
         assert_eq!(whole.n, 39);
     }
@@ -255,7 +256,10 @@ fn one_against_the_rest_is_another_problem() {
     let spec = spec(0.5, 1e-3, 0.1);
     let by = |multi_class| learned(&rows, &codes, multi_class, &spec);
     let (ours, rest) = (by(MultiClass::HandTill), by(MultiClass::OneAgainstRest));
-    assert_ne!(ours.outcomes[0].model.weights, rest.outcomes[0].model.weights);
+    assert_ne!(
+        ours.outcomes[0].model.weights,
+        rest.outcomes[0].model.weights
+    );
     let labels = labels(&codes);
     let classes = Classes::new(&labels, None, MultiClass::OneAgainstRest).unwrap();
     assert_eq!(classes.problem(1).weights, None);
@@ -268,8 +272,19 @@ fn what_cannot_be_learned_is_refused() {
     let data = dataset(&rows, &of);
     let classes = Classes::new(&of, None, MultiClass::HandTill).unwrap();
     for algorithm in Algorithm::all().filter(|a| a.is_rival()) {
-        let refused = fit_classes(&data, &classes, &FitInputs::default(), &Spec::new(algorithm));
-        assert!(matches!(refused, Err(Error::Parameter { name: "algorithm", .. })));
+        let refused = fit_classes(
+            &data,
+            &classes,
+            &FitInputs::default(),
+            &Spec::new(algorithm),
+        );
+        assert!(matches!(
+            refused,
+            Err(Error::Parameter {
+                name: "algorithm",
+                ..
+            })
+        ));
     }
     let one = labels(&[0, 0]);
     let refused = Classes::new(&one, None, MultiClass::HandTill);
