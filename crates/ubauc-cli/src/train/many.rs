@@ -1,11 +1,12 @@
 //! `ubauc train` of more than two classes: a scorer for each, for Hand and Till's mean of AUCs.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use ubauc::algorithm::{FitInputs, Spec};
+use ubauc::algorithm::{FitInputs, Outcome, Spec};
 use ubauc::atomic::is_stdout;
 use ubauc::data::labels::Labels;
 use ubauc::document::numbers::{number, thousands};
@@ -18,7 +19,7 @@ use ubauc::metrics::{Criterion, weighted_auc};
 use ubauc::model_file::SavedClassModel;
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::read::table::OnError;
-use ubauc::tune::{TuneParams, TunedMaps};
+use ubauc::tune::{TuneParams, TunedMaps, has_collapsed};
 
 use super::report::{SearchReport, Seconds};
 use super::saved_model::parameters_of;
@@ -27,6 +28,7 @@ use crate::args::WrongUsage;
 use crate::feature_args::Plan;
 use crate::output::{self, Output};
 use crate::scoring::classes::ClassFile;
+use crate::scoring::shortened;
 use crate::search::{Task, kind, search};
 use crate::training::Training;
 
@@ -42,6 +44,9 @@ pub(super) fn run(
     let path = &args.input.file;
     let in_file = || path.display().to_string();
     args.refuse_for_many(plan, labels)?;
+    if let Some(test) = &args.test {
+        File::open(test).with_context(|| test.display().to_string())?;
+    }
     let classes = Classes::new(labels, training.weights.as_deref(), MultiClass::HandTill);
     let classes = classes.with_context(in_file)?;
     output.note(format!(
@@ -69,39 +74,33 @@ pub(super) fn run(
     let seconds_solve = solving.elapsed().as_secs_f64();
     let saved = saved(args, &spec, &learned, (training, &classes));
     let train = judged(&saved.model, training, &classes)?;
+    // Hours of work are kept and reported even if the disk is full or the test file is wrong; the error comes last.
+    let path = args.model.as_deref();
+    let written = path.map_or(Ok(()), |path| saved.save(path));
     let test = args.test.as_deref();
     let test = test.map(|path| test_auc(args, path, &saved.model, output));
-    let test = test.transpose()?;
-    // Hours of work are reported even if the disk is full; the error comes after the report.
-    let written = args
-        .model
-        .as_deref()
-        .map_or(Ok(()), |path| saved.save(path));
-    warn(&learned, &spec, &classes, output);
+    let (test, failed) = match test.transpose() {
+        Ok(test) => (test, Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    warn(&learned, &spec, (training, &classes), output)?;
+    let seconds = Seconds {
+        read: seconds_read,
+        tune: tuned.is_some().then_some(seconds_tune),
+        solve: seconds_solve,
+        total: started.elapsed().as_secs_f64(),
+    };
     let report = Report {
-        algorithm: args.algorithm.name().to_string(),
-        multi_class: MultiClass::HandTill,
         n: training.data.rows().len(),
         d: training.data.rows().cols(),
         classes: saved.model.classes.clone(),
-        beta: spec.beta(),
-        gamma: spec.gamma(),
-        softness: spec.softness(),
-        class_weight: spec.class_weight().map(ClassWeight::name),
-        least_squares: spec.least_squares().map(|of| kind(of).to_string()),
-        scale: spec.scale().name().to_string(),
         certificate: saved.certificate.clone(),
         train_auc: train.iter().sum::<f64>() / train.len() as f64,
         scorers: scorers(&learned, &classes, &train),
         test_auc: test,
         model: args.model.clone().filter(|_| written.is_ok()),
         search: tuned.as_ref().map(SearchReport::new),
-        seconds: Seconds {
-            read: seconds_read,
-            tune: tuned.is_some().then_some(seconds_tune),
-            solve: seconds_solve,
-            total: started.elapsed().as_secs_f64(),
-        },
+        ..Report::of(&spec, seconds)
     };
     let to_stdout = args.model.as_deref().is_some_and(is_stdout);
     if to_stdout {
@@ -113,6 +112,7 @@ pub(super) fn run(
         output.report(&report)
     };
     written?;
+    failed?;
     reported
 }
 
@@ -227,27 +227,57 @@ fn test_auc(args: &TrainArgs, path: &Path, model: &ClassModel, output: Output) -
     })
 }
 
-/// Scorers that are all ties or not as near to the optimum as was asked.
-fn warn(learned: &ClassOutcome, spec: &Spec, classes: &Classes<'_>, output: Output) {
-    let named = |is: &dyn Fn(&ubauc::algorithm::Outcome) -> bool| -> Vec<String> {
-        let both = classes.names().into_iter().zip(&learned.outcomes);
-        both.filter(|(_, o)| is(o)).map(|(name, _)| name).collect()
-    };
-    let zero = named(&|o| o.model.weights.iter().all(|w| *w == 0.0));
-    if !zero.is_empty() {
+/// Scorers that have collapsed, or are not as near to the optimum as was asked.
+fn warn(
+    learned: &ClassOutcome,
+    spec: &Spec,
+    (training, classes): (&Training, &Classes<'_>),
+    output: Output,
+) -> Result<()> {
+    let (mut collapsed, mut far) = (Vec::new(), Vec::new());
+    for (class, (name, found)) in classes.names().iter().zip(&learned.outcomes).enumerate() {
+        let nothing = found.model.weights.iter().all(|w| *w == 0.0);
+        if nothing || is_tied(found, (training, classes), class)? {
+            collapsed.push(name.clone());
+        }
+        let gap = found.certificate.gap;
+        if gap.is_some_and(|gap| gap > spec.tolerance()) {
+            far.push(name.clone());
+        }
+    }
+    if !collapsed.is_empty() {
         output.note(format!(
-            "warning: all weights are 0 in the scorers of {}; try a larger --beta or --softness 1",
-            crate::scoring::shortened(&zero)
+            "warning: the scorers of {} have collapsed: all weights are 0, or many examples are tied at the threshold; \
+             try a larger --beta or --softness 1",
+            shortened(&collapsed)
         ));
     }
-    let far = named(&|o| o.certificate.gap.is_some_and(|gap| gap > spec.tolerance()));
     if !far.is_empty() {
         output.note(format!(
             "warning: the gap is above {:e} in the scorers of {}",
             spec.tolerance(),
-            crate::scoring::shortened(&far)
+            shortened(&far)
         ));
     }
+    Ok(())
+}
+
+/// More examples are tied at the threshold of a scorer of the hinge than is unavoidable.
+fn is_tied(
+    found: &Outcome,
+    (training, classes): (&Training, &Classes<'_>),
+    class: usize,
+) -> Result<bool> {
+    let Some(tied) = found.certificate.tied else {
+        return Ok(false);
+    };
+    let problem = classes.problem(class);
+    let data = training.data.relabelled(problem.labels)?;
+    Ok(has_collapsed(
+        &data,
+        problem.weights.as_deref(),
+        tied as usize,
+    ))
 }
 
 fn scorers(learned: &ClassOutcome, classes: &Classes<'_>, train: &[f64]) -> Vec<ScorerReport> {
@@ -293,7 +323,7 @@ struct TestAuc {
 
 #[derive(Serialize)]
 struct Report {
-    algorithm: String,
+    algorithm: &'static str,
     multi_class: MultiClass,
     n: usize,
     d: usize,
@@ -319,6 +349,32 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<Vec<SearchReport>>,
     seconds: Seconds,
+}
+
+impl Report {
+    /// Of what was asked for; the rest is empty.
+    fn of(spec: &Spec, seconds: Seconds) -> Report {
+        Report {
+            algorithm: spec.algorithm().name(),
+            multi_class: MultiClass::HandTill,
+            n: 0,
+            d: 0,
+            classes: Vec::new(),
+            beta: spec.beta(),
+            gamma: spec.gamma(),
+            softness: spec.softness(),
+            class_weight: spec.class_weight().map(ClassWeight::name),
+            least_squares: spec.least_squares().map(|of| kind(of).to_string()),
+            scale: spec.scale().name().to_string(),
+            certificate: WholeCertificate::default(),
+            train_auc: 0.0,
+            scorers: Vec::new(),
+            test_auc: None,
+            model: None,
+            search: None,
+            seconds,
+        }
+    }
 }
 
 /// Classes shown to people; JSON has them all.
