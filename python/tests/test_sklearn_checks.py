@@ -71,6 +71,7 @@ def expected_failures(estimator):
         ),
         UBAUCClassifier(beta=0, softness=1, gamma=1e-2, tol=1e-15),
         UBAUCClassifier(beta=0.1, softness=0.3, gamma=1e-2, tol=1e-15, class_weight="balanced"),
+        UBAUCClassifier(multi_class="hand-till", beta=0.1, softness=0.3, gamma=1e-2, tol=1e-15),
         UBAUCClassifier(features="additive", beta=0, softness=1, gamma=1e-2, tol=1e-15),
         UBAUCClassifier(features="pairs", beta=0, softness=1, gamma=1e-2, tol=1e-15),
         UBAUCClassifier(beta=0.5, gamma=1e-2, tol=1e-13, calibrate="sigmoid"),

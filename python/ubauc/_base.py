@@ -197,8 +197,7 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("all sample weights are zero")
         groups = groups_of(groups, y)
         seed, n_jobs = self._seed(), effective_n_jobs(self.n_jobs)
-        n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
-        tasks = Tasks(self, *given, n_pairs=n_pairs, max_steps=self._max_steps())
+        tasks = Tasks(self, *given, n_pairs=self._n_problems(), max_steps=self._max_steps())
         solutions = []
         for problem in self._problems(X, codes, weights, groups):
             solve = partial(self._solve, problem, seed=seed, n_jobs=n_jobs)
@@ -245,6 +244,10 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if isinstance(state, Integral):
             return int(state)
         return int(check_random_state(state).randint(2**31 - 1))
+
+    def _n_problems(self):
+        """How many problems of two classes there are."""
+        return self.classes_.size * (self.classes_.size - 1) // 2
 
     def _problems(self, X, codes, weights, groups=None):
         """Each pair of classes; the rows of both where there are more."""

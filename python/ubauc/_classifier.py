@@ -15,7 +15,7 @@ class UBAUCClassifier(WeightedAUCClassifier):
     logistic regression and ridge regression at its corners; which one is best for the data is
     chosen by cross-validated AUC unless it is given. The online solver minimises the same, one
     example at a time, and has `partial_fit`. Neither compares pairs of examples. More than two
-    classes are learned one against one.
+    classes are learned one against one, or by a scorer for each (`multi_class`).
 
     Parameters
     ----------
@@ -82,6 +82,13 @@ default="from_dtype"
         the weight, in the bound and in the least squares, which often pays on imbalanced data.
         "auto" chooses between that and None with `beta`, unless that leaves the hinge only; it is
         None where nothing is chosen. In a stream it counts the examples so far.
+    multi_class : {"ovo", "hand-till", "ovr"}, default="ovo"
+        Of more than two classes: "ovo" learns a scorer for each pair, one against one. "hand-till"
+        learns one for each class, against the rest, whose classes count alike whatever their sizes:
+        what it maximises is `score`, Hand and Till's mean of AUCs over pairs of classes, with one
+        choice of the parameters for all classes; that is what ``ubauc train`` does. "ovr" is one
+        against the rest, whose classes count by their examples. The last two are for linear
+        features, without `groups`, `calibrate` and `partial_fit`. Of two classes nothing changes.
     criterion : str, default="auc"
         What is maximised where parameters are chosen: "auc"; "partial-auc:F", with false alarms up
         to a share F of the negatives, such as "partial-auc:0.05"; or "average-precision".
@@ -121,7 +128,8 @@ default="from_dtype"
         The classes, ascending; of two the second is positive.
     coef_ : ndarray of shape (n_pairs, n_features_out)
         Weights of the features that `get_feature_names_out` names; one row for two classes,
-        otherwise a row for each pair (0, 1), (0, 2), …, (1, 2), … of classes. The features of rows
+        otherwise a row for each pair (0, 1), (0, 2), …, (1, 2), … of classes; of each class where
+        `multi_class` is "hand-till" or "ovr", as in all attributes below. The features of rows
         of complete numbers are these numbers. Those of a table are numbers less their mean, divided
         by their standard deviation, and cells that a row is in or not.
     is_categorical_ : ndarray of shape (n_features_in_,) or None
@@ -230,6 +238,7 @@ default="from_dtype"
         "tol": [None, Interval(Real, 0, 1, closed="left")],
         "max_iter": [None, Interval(Integral, 1, None, closed="left")],
         "class_weight": [StrOptions({"balanced", "auto"}), dict, None],
+        "multi_class": [StrOptions({"ovo", "hand-till", "ovr"})],
         "criterion": [str],
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],
         "calibrate": [StrOptions({"sigmoid", "isotonic"}), None],
@@ -261,6 +270,7 @@ default="from_dtype"
         tol=None,
         max_iter=None,
         class_weight=None,
+        multi_class="ovo",
         criterion="auc",
         time_limit=None,
         calibrate=None,
@@ -288,6 +298,7 @@ default="from_dtype"
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.multi_class = multi_class
         self.criterion = criterion
         self.time_limit = time_limit
         self.calibrate = calibrate

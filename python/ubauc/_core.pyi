@@ -34,6 +34,25 @@ def tune(
     search: str,
     context: Mapping[str, Any],
 ) -> str: ...
+def class_problem(
+    codes: NDArray[np.uint32], weights: Floats | None, class_code: int, multi_class: str
+) -> Floats | None: ...
+def tune_classes(
+    x: Any,
+    codes: NDArray[np.uint32],
+    weights: Floats | None,
+    multi_class: str,
+    search: str,
+    context: Mapping[str, Any],
+) -> str: ...
+def tune_classes_table(
+    table: Table,
+    codes: NDArray[np.uint32],
+    weights: Floats | None,
+    multi_class: str,
+    search: str,
+    context: Mapping[str, Any],
+) -> str: ...
 def folds(
     positive: Bools, groups: NDArray[np.uint32] | None, k: int, seed: int
 ) -> NDArray[np.uint32]: ...

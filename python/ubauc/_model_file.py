@@ -37,7 +37,7 @@ def class_labels(names):
 def only_solution(estimator):
     """That of a fitted estimator of two classes."""
     if len(estimator._solutions) != 1:
-        raise ValueError("a model file holds two classes; use pickle or joblib for more")
+        raise ValueError("only models of two classes are written; use pickle or joblib for more")
     return estimator._solutions[0]
 
 

@@ -45,6 +45,8 @@ class Problem:
     names: list[str]
     # Numbers of the groups that stay in one fold.
     groups: np.ndarray | None = None
+    # What is chosen for the scorers of all classes together.
+    shared: "SharedChoice | None" = None
 
     def is_table(self):
         """Whether the features are still to be made of the columns."""
@@ -64,6 +66,30 @@ class Problem:
         """Examples of each class that have a weight."""
         used = np.ones_like(self.positive) if self.weights is None else self.weights > 0
         return int((used & ~self.positive).sum()), int((used & self.positive).sum())
+
+
+@dataclass
+class SharedChoice:
+    """One choice of the parameters for the scorers of many classes, made once."""
+
+    x: object
+    codes: np.ndarray
+    weights: np.ndarray | None
+    multi_class: str
+    found: str | None = None
+
+    def enough(self):
+        """Whether some class has enough examples to be chosen by."""
+        used = self.codes if self.weights is None else self.codes[self.weights > 0]
+        return np.bincount(used).max(initial=0) >= ENOUGH
+
+    def tune(self, search, about):
+        if self.found is None:
+            is_table = isinstance(self.x, _core.Table)
+            tune = _core.tune_classes_table if is_table else _core.tune_classes
+            given = (self.x, self.codes, self.weights, self.multi_class)
+            self.found = tune(*given, search, about)
+        return self.found
 
 
 @dataclass
@@ -218,7 +244,7 @@ def first_map(estimator, problem, spec):
     features = estimator.features
     if estimator.monotonic_cst is not None:
         _refuse_monotone(estimator)
-    elif features == "linear" or not problem.is_table():
+    elif features == "linear" or not problem.is_table() or problem.shared is not None:
         return None
     if estimator.solver == "online":
         if features == "auto":
@@ -347,7 +373,8 @@ class Run:
             # The map of a table has standardised its numbers.
             spec["scale"] = "none"
         self.map = first_map(estimator, problem, spec)
-        enough = min(problem.counts()) >= ENOUGH
+        shared = problem.shared
+        enough = min(problem.counts()) >= ENOUGH if shared is None else shared.enough()
         chooses_map = self.map is not None and estimator.features == "auto"
         if not searches(estimator) and not (chooses_map and enough):
             return spec, None
@@ -357,6 +384,8 @@ class Run:
             return spec, None
         search = search_of(estimator, spec, self.seed)
         about = context(problem.names, self.n_jobs)
+        if shared is not None:
+            return chosen(spec, shared.tune(search, about))
         if self.map is None:
             tune = _core.tune_table if problem.is_table() else _core.tune
             given = (problem.x, problem.positive, problem.weights, problem.groups)

@@ -9,7 +9,8 @@ from sklearn.utils.metaestimators import available_if
 
 from . import _core
 from ._base import each, listed
-from ._problem import Run, Solution, encoded, spec_of
+from ._model_file import class_name
+from ._problem import Problem, Run, SharedChoice, Solution, encoded, spec_of
 from ._tabular import TableClassifier
 
 
@@ -89,6 +90,11 @@ class WeightedAUCClassifier(TableClassifier):
         """
         self._validate_params()
         X, y, codes = self._next_batch(X, y, classes)
+        if self._is_by_class():
+            raise ValueError(
+                f"multi_class={self.multi_class!r} needs the sizes of all classes, which a stream "
+                "does not know: partial_fit of many classes is for multi_class='ovo'"
+            )
         weights = self._weights(sample_weight, X, y, codes)
         if getattr(self, "_learners", None) is None:
             self._start_learners()
@@ -132,6 +138,48 @@ class WeightedAUCClassifier(TableClassifier):
             p[:, j] += of_second
             p[:, i] += 1.0 - of_second
         return p / len(pairs)
+
+    def _is_by_class(self):
+        """Whether there is a scorer for each class, and not for each pair."""
+        # Rows on a cluster are learned one against one.
+        return getattr(self, "multi_class", "ovo") != "ovo" and self.classes_.size > 2
+
+    def _n_problems(self):
+        return self.classes_.size if self._is_by_class() else super()._n_problems()
+
+    def _problems(self, X, codes, weights, groups=None):
+        if not self._is_by_class():
+            yield from super()._problems(X, codes, weights, groups)
+            return
+        self._refuse_by_class(groups)
+        codes = np.ascontiguousarray(codes, dtype=np.uint32)
+        shared = SharedChoice(X, codes, weights, self.multi_class)
+        for code, label in enumerate(self.classes_):
+            of_class = _core.class_problem(codes, weights, code, self.multi_class)
+            names = ["rest", class_name(label)]
+            yield Problem(X, codes == code, of_class, names, shared=shared)
+
+    def _refuse_by_class(self, groups):
+        """What scorers by class do not have."""
+        not_there = {
+            "groups": groups is not None,
+            "calibrate": self.calibrate is not None,
+            f"features={self.features!r}": self.features not in ("linear", "auto"),
+        }
+        for name, is_given in not_there.items():
+            if is_given:
+                raise ValueError(
+                    f"{name} is for two classes, or for multi_class='ovo'; multi_class is "
+                    f"{self.multi_class!r} and there are {self.classes_.size} classes"
+                )
+
+    def _pairs(self):
+        if not self._is_by_class():
+            return super()._pairs()
+        return [("rest", class_name(label)) for label in self.classes_]
+
+    def _decision(self, scores):
+        return np.column_stack(scores) if self._is_by_class() else super()._decision(scores)
 
     def _solve(self, problem, watch, *, seed, n_jobs):
         return Run(self, problem, seed, n_jobs).solve(watch)

@@ -7,8 +7,10 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::data::labels::Choice;
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts, Table};
+use ubauc::many_classes::ClassModel;
 use ubauc::metrics::{
     Auc, AveragePrecision, HandTill, Interval, PartialAuc, RecallAtFpr, RocPart, Sample, Share,
     Statistic, WeightedAuc, auc, average_precision_interval, hand_till, recalls_at_fpr, roc_curve,
@@ -23,6 +25,7 @@ use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
 use crate::page::{self, PageArgs, PageParts, PageScores, file_name, file_part};
 use crate::report;
+use crate::scoring::classes::{ClassFile, Loaded};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc evaluate`.
@@ -80,6 +83,11 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
     refuse_page(args)?;
     if args.multiclass {
         return output.report(&multiclass(args, path, output)?);
+    }
+    if let Some(model) = &args.model
+        && let Loaded::Many(many) = args.columns.load_any(model)?
+    {
+        return output.report(&of_many(args, &many, output)?);
     }
     let roc_to_stdout = args.roc.as_deref().is_some_and(is_stdout);
     if roc_to_stdout && output.json() {
@@ -392,6 +400,64 @@ impl output::Report for WeightedReport {
         facts.add("positive", side(*n_pos, *weight_pos, positive));
         facts.add("negative", side(*n_neg, *weight_neg, negative));
         facts.into()
+    }
+}
+
+/// A model of many classes, judged by Hand and Till's M.
+fn of_many(args: &EvaluateArgs, model: &ClassModel, output: Output) -> Result<ClassReport> {
+    let two_only = [
+        ("--weight", args.weight.is_some()),
+        ("--max-fpr", args.max_fpr.is_some()),
+        ("--min-tpr", args.min_tpr.is_some()),
+        ("--at-fpr", !args.at_fpr.is_empty()),
+        ("--roc", args.roc.is_some()),
+        ("--report", args.page.report.is_some()),
+        ("--interval", args.interval.interval != Interval::Logit),
+        (
+            "--positive or --partition",
+            args.scores.classes.choice() != Choice::Larger,
+        ),
+    ];
+    if let Some((option, _)) = two_only.iter().find(|o| o.1) {
+        let what = format!(
+            "{option} is for two classes, and the model has {}; train one with --positive CLASS",
+            model.classes.len()
+        );
+        return Err(WrongUsage(what).into());
+    }
+    let file = ClassFile {
+        path: &args.input.file,
+        format: &args.scores.format,
+        ignore: args.columns.ignore(),
+        on_error: args.columns.on_error(),
+    };
+    let (hand_till, classes) = file.judge(model, output)?;
+    Ok(ClassReport {
+        class_aucs: hand_till.class_aucs(),
+        report: MulticlassReport { hand_till, classes },
+    })
+}
+
+/// Of a model of many classes.
+#[derive(Serialize)]
+struct ClassReport {
+    #[serde(flatten)]
+    report: MulticlassReport,
+    /// Of each class, by its scorer: the mean over the others of the AUC against each.
+    class_aucs: Vec<f64>,
+}
+
+impl output::Report for ClassReport {
+    fn document(&self) -> Document {
+        let MulticlassReport { hand_till, classes } = &self.report;
+        let mut table = Table::new(["class", "examples", "AUC against the others"]);
+        let rows = classes.iter().zip(&hand_till.class_counts);
+        for ((class, n), auc) in rows.zip(&self.class_aucs).take(PAIRS_SHOWN) {
+            table.row([class.clone(), thousands(*n as u64), number(*auc)]);
+        }
+        let more = classes.len().saturating_sub(PAIRS_SHOWN);
+        table.foot = (more > 0).then(|| format!("… {more} more classes (all with --json)"));
+        self.report.document().with(table)
     }
 }
 

@@ -10,9 +10,12 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::{AtomicFile, is_stdout};
+use ubauc::data::rows::Rows;
+use ubauc::data::table::Table;
 use ubauc::document::numbers::{number, thousands};
 use ubauc::document::{Document, Facts, csv};
 use ubauc::features::{ColumnMap, FeatureMap};
+use ubauc::many_classes::ClassModel;
 use ubauc::model::Model;
 use ubauc::read::table::TableBatch;
 use ubauc::read::{self, Batch};
@@ -20,6 +23,7 @@ use ubauc::read::{self, Batch};
 use crate::args::WrongUsage;
 use crate::input::{FileArg, FormatArgs, Wanted};
 use crate::output::{self, Output};
+use crate::scoring::classes::Loaded;
 use crate::scoring::table::TableFile;
 use crate::scoring::{self, ColumnArgs};
 
@@ -30,7 +34,7 @@ use crate::scoring::{self, ColumnArgs};
     ubauc predict --model model.json new.csv --classes --output scores.csv --json\n  \
     tail -f events.svm | ubauc predict --model model.json - --classes\n\n\
     Written is a CSV file with the column score, and class if asked for, one line an example in the\n\
-    order of the file. A score is w.x plus the intercept, to the last bit that of training. The order\n\
+    order of the file; of a model of many classes a column of scores for each, named as the class. A score is w.x plus the intercept, to the last bit that of training. The order\n\
     of scores is what was learnt; those of logistic regression are log-odds as well.\n\n\
     A CSV file needs no column of labels. Its columns are found by the names in the model, if that\n\
     was trained on CSV; others are ignored with a note. An svmlight line begins with a label, which\n\
@@ -63,16 +67,113 @@ pub(crate) struct PredictArgs {
     format: FormatArgs,
 }
 
-impl PredictArgs {
-    /// The first line written.
-    fn head(&self) -> &'static str {
-        if self.classes {
-            "score,class\n"
-        } else {
-            "score\n"
+/// What scores, and how its scores are written.
+struct Scorer {
+    loaded: Loaded,
+    threshold: f64,
+    /// As CSV has them; the negative one first of two.
+    quoted: Vec<String>,
+    with_class: bool,
+}
+
+impl Scorer {
+    fn new(loaded: Loaded, args: &PredictArgs) -> Result<Scorer> {
+        let quote = |classes: &[String]| classes.iter().map(|class| csv::field(class)).collect();
+        let (threshold, quoted) = match &loaded {
+            Loaded::Two(model) => (model.threshold, quote(&model.classes)),
+            Loaded::Many(_) if args.threshold.is_some() => {
+                let what = "--threshold is for two classes; of many the class of the highest score above its own \
+                            threshold is written";
+                return Err(WrongUsage(what.to_string()).into());
+            }
+            Loaded::Many(model) => (0.0, quote(&model.classes)),
+        };
+        Ok(Scorer {
+            threshold: args.threshold.unwrap_or(threshold),
+            quoted,
+            with_class: args.classes,
+            loaded,
+        })
+    }
+
+    /// The model that finds the columns: all scorers of many classes read the same ones.
+    fn first(&self) -> Result<&Model> {
+        match &self.loaded {
+            Loaded::Two(model) => Ok(model),
+            Loaded::Many(many) => many.scorers.first().context("a model without classes"),
         }
     }
 
+    /// The first line written.
+    fn head(&self) -> String {
+        let mut head = match &self.loaded {
+            Loaded::Two(_) => "score".to_string(),
+            Loaded::Many(_) => self.quoted.join(","),
+        };
+        head += if self.with_class { ",class\n" } else { "\n" };
+        head
+    }
+
+    fn scored_rows(&self, rows: &Rows) -> ubauc::Result<Scored> {
+        Ok(match &self.loaded {
+            Loaded::Two(model) => self.of_two(&model.scores(rows)?),
+            Loaded::Many(many) => self.of_many(many, &many.scores(rows)?),
+        })
+    }
+
+    fn scored_table(&self, table: &Table) -> ubauc::Result<Scored> {
+        Ok(match &self.loaded {
+            Loaded::Two(model) => self.of_two(&model.scores_table(table)?),
+            Loaded::Many(many) => self.of_many(many, &many.scores_table(table)?),
+        })
+    }
+
+    fn of_two(&self, scores: &[f64]) -> Scored {
+        let mut text = String::with_capacity(24 * scores.len());
+        let mut counts = vec![0; 2];
+        for &score in scores {
+            let is_positive = usize::from(score >= self.threshold);
+            counts[is_positive] += 1;
+            // Writing to a string cannot fail.
+            let _ = match self.with_class {
+                true => writeln!(text, "{score},{}", self.quoted[is_positive]),
+                false => writeln!(text, "{score}"),
+            };
+        }
+        Scored {
+            text,
+            counts,
+            overflow: scores.iter().copied().find(|s| !s.is_finite()),
+        }
+    }
+
+    fn of_many(&self, model: &ClassModel, columns: &[Vec<f64>]) -> Scored {
+        let n = columns.first().map_or(0, Vec::len);
+        let mut text = String::with_capacity(24 * n * columns.len());
+        let mut counts = vec![0; columns.len()];
+        for i in 0..n {
+            let of_row = || columns.iter().map(|column| column[i]);
+            let class = model.predict(of_row());
+            counts[class] += 1;
+            for (k, score) in of_row().enumerate() {
+                let comma = if k == 0 { "" } else { "," };
+                let _ = write!(text, "{comma}{score}");
+            }
+            let _ = match self.with_class {
+                true => writeln!(text, ",{}", self.quoted[class]),
+                false => writeln!(text),
+            };
+        }
+        let scores = columns.iter().flatten().copied();
+        Scored {
+            text,
+            counts,
+            overflow: scores.into_iter().find(|s| !s.is_finite()),
+        }
+    }
+}
+
+impl PredictArgs {
     /// The columns of the model, by name if it has names.
     fn wanted(&self, model: &Model) -> Wanted {
         Wanted {
@@ -89,41 +190,18 @@ impl PredictArgs {
 /// The scores of a batch, ready to be written.
 struct Scored {
     text: String,
-    rows: u64,
-    positive: u64,
+    /// Examples of each class.
+    counts: Vec<u64>,
     overflow: Option<f64>,
-}
-
-impl Scored {
-    /// Classes are written if they have names here.
-    fn new(scores: &[f64], threshold: f64, classes: Option<&[String; 2]>) -> Scored {
-        let mut text = String::with_capacity(24 * scores.len());
-        let mut positive = 0;
-        for &score in scores {
-            let is_positive = score >= threshold;
-            positive += u64::from(is_positive);
-            // Writing to a string cannot fail.
-            let _ = match classes {
-                Some(names) => writeln!(text, "{score},{}", names[usize::from(is_positive)]),
-                None => writeln!(text, "{score}"),
-            };
-        }
-        Scored {
-            text,
-            rows: scores.len() as u64,
-            positive,
-            overflow: scores.iter().copied().find(|s| !s.is_finite()),
-        }
-    }
 }
 
 /// Where the scores go.
 struct Sink<'a> {
     args: &'a PredictArgs,
     file: AtomicFile,
-    has_head: bool,
-    rows: u64,
-    positive: u64,
+    /// Until it is written.
+    head: Option<String>,
+    counts: Vec<u64>,
 }
 
 impl Sink<'_> {
@@ -131,16 +209,16 @@ impl Sink<'_> {
         if let Some(score) = scored.overflow {
             bail!("{}: a score is {score}", self.args.input.file.display());
         }
-        if !self.has_head {
-            self.has_head = true;
-            self.file.put(self.args.head().as_bytes())?;
+        if let Some(head) = self.head.take() {
+            self.file.put(head.as_bytes())?;
         }
         self.file.put(scored.text.as_bytes())?;
         if is_stdout(&self.args.output) {
             self.file.flush().context("standard output")?;
         }
-        self.rows += scored.rows;
-        self.positive += scored.positive;
+        for (all, of_batch) in self.counts.iter_mut().zip(&scored.counts) {
+            *all += of_batch;
+        }
         Ok(())
     }
 }
@@ -156,8 +234,9 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     }
     let path = &args.input.file;
     scoring::refuse_overwriting(&args.output, &[path, &args.model], "--output")?;
-    let model = args.columns.load(&args.model)?;
-    if args.missing_zero && scoring::is_of_table(&model) {
+    let scorer = Scorer::new(args.columns.load_any(&args.model)?, args)?;
+    let model = scorer.first()?;
+    if args.missing_zero && scoring::is_of_table(model) {
         let what = "--missing-zero is for models of complete numbers; a model of a table needs its columns, \
                     the values of which may be missing";
         return Err(WrongUsage(what.to_string()).into());
@@ -165,48 +244,47 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
     let mut sink = Sink {
         args,
         file: AtomicFile::create(&args.output)?,
-        has_head: false,
-        rows: 0,
-        positive: 0,
+        head: Some(scorer.head()),
+        counts: vec![0; scorer.quoted.len()],
     };
-    let threshold = args.threshold.unwrap_or(model.threshold);
     match &model.features {
-        FeatureMap::Columns(map) => score_table(&model, map, threshold, &mut sink, output)?,
+        FeatureMap::Columns(map) => score_table(&scorer, (model, map), &mut sink, output)?,
         FeatureMap::Identity | FeatureMap::Hash { .. } => {
-            score_numbers(&model, threshold, &mut sink, output)?;
+            score_numbers(&scorer, model, &mut sink, output)?;
         }
     }
-    let Sink {
-        file,
-        rows,
-        positive,
-        ..
-    } = sink;
+    let Sink { file, counts, .. } = sink;
     file.commit()?;
     if to_stdout {
         return Ok(());
     }
-    output.report(&Report {
-        rows,
-        positive,
-        threshold,
-        classes: model.classes,
-        output: args.output.clone(),
-    })
+    let (rows, written) = (counts.iter().sum(), args.output.clone());
+    match scorer.loaded {
+        Loaded::Two(model) => output.report(&Report {
+            rows,
+            positive: counts[1],
+            threshold: scorer.threshold,
+            classes: model.classes,
+            output: written,
+        }),
+        Loaded::Many(model) => output.report(&ManyReport {
+            rows,
+            classes: model.classes,
+            counts,
+            output: written,
+        }),
+    }
 }
 
 /// Scores a table by the kinds of columns that the model knows.
 fn score_table(
-    model: &Model,
-    map: &ColumnMap,
-    threshold: f64,
+    scorer: &Scorer,
+    (model, map): (&Model, &ColumnMap),
     sink: &mut Sink<'_>,
     output: Output,
 ) -> Result<()> {
     let args = sink.args;
     let path = args.input.file.as_path();
-    let quoted = model.classes.each_ref().map(|class| csv::field(class));
-    let classes = args.classes.then_some(&quoted);
     let file = TableFile {
         path,
         model,
@@ -215,10 +293,7 @@ fn score_table(
         ignore: args.columns.ignore(),
         on_error: args.columns.on_error(),
     };
-    let each = |batch: TableBatch| {
-        let scores = model.scores_table(&batch.table)?;
-        Ok(Scored::new(&scores, threshold, classes))
-    };
+    let each = |batch: TableBatch| scorer.scored_table(&batch.table);
     let take = |scored: ubauc::Result<Scored>| {
         sink.put(&scored.with_context(|| path.display().to_string())?)
     };
@@ -234,16 +309,18 @@ struct Numbers {
 }
 
 /// Scores rows of numbers.
-fn score_numbers(model: &Model, threshold: f64, sink: &mut Sink<'_>, output: Output) -> Result<()> {
+fn score_numbers(
+    scorer: &Scorer,
+    model: &Model,
+    sink: &mut Sink<'_>,
+    output: Output,
+) -> Result<()> {
     let args = sink.args;
     let path = args.input.file.as_path();
-    let quoted = model.classes.each_ref().map(|class| csv::field(class));
-    let classes = args.classes.then_some(&quoted);
     let each = |batch: Batch| -> ubauc::Result<Numbers> {
         // The reader has put the columns in the order of the model.
-        let scores = model.scores(&batch.rows)?;
         Ok(Numbers {
-            scored: Scored::new(&scores, threshold, classes),
+            scored: scorer.scored_rows(&batch.rows)?,
             cols: batch.rows.cols(),
             is_table: batch.is_table,
             notices: batch.notices,
@@ -301,6 +378,26 @@ impl output::Report for Report {
         let (positive, class) = (thousands(self.positive), &self.classes[1]);
         facts.add("positive", format!("{positive} (class {class})"));
         facts.add("threshold", number(self.threshold));
+        facts.add("scores", self.output.display());
+        facts.into()
+    }
+}
+
+/// Of many classes.
+#[derive(Serialize)]
+struct ManyReport {
+    rows: u64,
+    classes: Vec<String>,
+    /// Examples of each class, as predicted.
+    counts: Vec<u64>,
+    output: PathBuf,
+}
+
+impl output::Report for ManyReport {
+    fn document(&self) -> Document {
+        let mut facts = Facts::default();
+        facts.add("examples", thousands(self.rows));
+        facts.add("classes", self.classes.len());
         facts.add("scores", self.output.display());
         facts.into()
     }

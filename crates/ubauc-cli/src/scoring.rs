@@ -1,5 +1,6 @@
 //! Scores of a saved model: its columns found in a file, its classes in the labels.
 
+pub(crate) mod classes;
 pub(crate) mod table;
 
 use std::collections::HashSet;
@@ -9,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use ubauc::data::dataset::Examples;
 use ubauc::data::labels::{Binary, Choice, Labels};
+use ubauc::data::table::Table;
 use ubauc::features::FeatureMap;
 use ubauc::model::{Model, Partition};
 use ubauc::model_file::SavedModel;
@@ -70,9 +72,12 @@ impl ColumnArgs {
     /// Loads a model that is to find its columns as typed.
     pub(crate) fn load(&self, path: &Path) -> Result<Model> {
         let saved = SavedModel::load(path);
-        let mut model = saved
-            .with_context(|| format!("--model {}", path.display()))?
-            .model;
+        let saved = saved.with_context(|| format!("--model {}", path.display()))?;
+        self.prepared(saved.model, path)
+    }
+
+    /// A model of this file that is to find its columns as typed.
+    fn prepared(&self, mut model: Model, path: &Path) -> Result<Model> {
         let wrong = |what: String| Err(WrongUsage(what).into());
         match &model.features {
             FeatureMap::Columns(_) if self.by_position => {
@@ -294,10 +299,11 @@ impl Scoring<'_> {
                 ignore: [self.columns.ignore(), more.to_vec()].concat(),
                 on_error: self.columns.on_error(),
             };
-            let found = file.labelled_scores(&label, more, output)?;
+            let score = |table: &Table| Ok(vec![model.scores_table(table)?]);
+            let found = file.labelled_scores(&label, more, output, score)?;
             let labels = labels_of(&model, &found.labels, self.classes, output);
             return Ok(Scores {
-                columns: [vec![found.scores], found.more].concat(),
+                columns: [found.scores, found.more].concat(),
                 labels: labels.with_context(in_file)?,
             });
         }

@@ -10,11 +10,12 @@ use ubauc::data::scale::Scale;
 use ubauc::document::numbers::{p_value, thousands};
 use ubauc::features::ColumnMap;
 use ubauc::glass_box::MapKind;
+use ubauc::many_classes::Classes;
 use ubauc::metrics::Criterion;
 use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::tune::{
-    GridPoint, LossGrid, MapTrial, Setting, TuneInputs, TuneParams, TunedMaps, Verdict, tune,
-    tune_maps, tune_table,
+    ClassRows, GridPoint, LossGrid, MapTrial, Setting, TuneInputs, TuneParams, Tuned, TunedMaps,
+    Verdict, tune, tune_classes, tune_maps, tune_table,
 };
 
 use crate::args::WrongUsage;
@@ -31,7 +32,7 @@ pub(crate) struct SearchArgs {
     /// What the search maximises: auc, partial-auc:F (false alarms up to a share F of the negatives) or average-precision
     /// [default: auc]
     #[arg(long, value_name = "WHAT")]
-    criterion: Option<Criterion>,
+    pub(crate) criterion: Option<Criterion>,
     /// Folds of the cross-validation [default: 5]
     #[arg(long, value_name = "K")]
     folds: Option<u32>,
@@ -40,7 +41,7 @@ pub(crate) struct SearchArgs {
     repeats: Option<u32>,
     /// Share of the examples held out for the comparison with logistic regression; 0 for none [default: 0.2]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
-    held_out: Option<f64>,
+    pub(crate) held_out: Option<f64>,
     /// Choose the largest γ whose mean AUC is within one standard error of the best, in place of the best
     #[arg(long)]
     one_standard_error: bool,
@@ -106,6 +107,8 @@ pub(crate) struct Task<'a> {
     pub(crate) params: &'a TuneParams,
     pub(crate) plan: &'a Plan,
     pub(crate) args: &'a SearchArgs,
+    /// Many classes, whose scorers share what is chosen.
+    pub(crate) classes: Option<&'a Classes<'a>>,
     /// The name of the option for β, which errors may recommend.
     pub(crate) beta_option: &'static str,
 }
@@ -176,6 +179,9 @@ impl Fits {
 
 /// Over maps where that is the plan and there is a table; otherwise with the features at hand.
 fn run(training: &Training, task: &Task<'_>, inputs: &TuneInputs<'_>) -> ubauc::Result<TunedMaps> {
+    if let Some(classes) = task.classes {
+        return of_classes(training, classes, task.params, inputs);
+    }
     let maps = match task.plan {
         Plan::Search(maps) => Some(Some(maps.as_slice())),
         Plan::Suited => Some(None),
@@ -196,7 +202,28 @@ fn run(training: &Training, task: &Task<'_>, inputs: &TuneInputs<'_>) -> ubauc::
             tune_table(table, labels, inputs, task.params, &ColumnMap::learn)?
         }
     };
-    Ok(TunedMaps {
+    Ok(of_linear(tuned, started))
+}
+
+/// One search for the scorers of all classes.
+fn of_classes(
+    training: &Training,
+    classes: &Classes<'_>,
+    params: &TuneParams,
+    inputs: &TuneInputs<'_>,
+) -> ubauc::Result<TunedMaps> {
+    let started = Instant::now();
+    let rows = match &training.mapped {
+        None => ClassRows::Rows(&training.data),
+        Some(Mapped { table, .. }) => ClassRows::Table(table, &ColumnMap::learn),
+    };
+    let tuned = tune_classes(rows, classes, inputs, params)?;
+    Ok(of_linear(tuned, started))
+}
+
+/// What was found of the features at hand.
+fn of_linear(tuned: Tuned, started: Instant) -> TunedMaps {
+    TunedMaps {
         chosen: 0,
         verdict: tuned.verdict.clone(),
         cut_short: tuned.cut_short,
@@ -205,7 +232,7 @@ fn run(training: &Training, task: &Task<'_>, inputs: &TuneInputs<'_>) -> ubauc::
             tuned,
             seconds: started.elapsed().as_secs_f64(),
         }],
-    })
+    }
 }
 
 /// The library's errors in the words of the command line. What depends on the data is no wrong usage.

@@ -1,6 +1,7 @@
 //! `ubauc train`: a linear scoring function from examples, with its certificate.
 
 mod initial_model;
+mod many;
 mod online;
 mod options;
 mod page;
@@ -25,7 +26,7 @@ use ubauc::metrics::{Auc, auc, clustered_auc, weighted_auc};
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
-use ubauc::tune::{GridPoint, LossGrid, TuneParams, TunedMaps, Verdict};
+use ubauc::tune::{GridPoint, LossGrid, Setting, TuneParams, TunedMaps, Verdict};
 
 use crate::algorithm::{algorithm_parser, complete, fit, fit_map};
 use crate::args::{InterceptArgs, WrongUsage};
@@ -60,7 +61,8 @@ use warnings::warn;
     ubauc train churn.csv --label churned --report churn.html\n  \
     ubauc train train.svm --algorithm logistic --gamma 1e-4 --json\n  \
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n  \
-    ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n\n\
+    ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n  \
+    ubauc train digits.svm --test digits.t.svm --model digits.json   (ten classes)\n\n\
     Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
     their classes and s = w.x + b their scores, plus gamma/2 |w|^2; with a softness k above 0 the max is\n\
     the smooth k ln(1 + exp(y(lambda - s)/k)). The gap is the certificate: no weights have an objective\n\
@@ -69,7 +71,10 @@ use warnings::warn;
     does, which takes a hundred fits or so, and a note tells how the choice compares with logistic regression. With the hinge a beta\n\
     that is too small ties examples at the threshold lambda or makes all weights 0: a warning says so.\n\n\
     ol-ubauc minimises the same by passes of the online learner, one step an example. It has no gap and\n\
-    chooses nothing: `ubauc tune` finds the beta and gamma that are best for both.")]
+    chooses nothing: `ubauc tune` finds the beta and gamma that are best for both.\n\n\
+    Of more than two classes a scorer for each is trained for Hand and Till's mean of AUCs over all pairs of\n\
+    classes: against the rest, whose classes count alike whatever their sizes, with one choice of the loss and\n\
+    gamma for all. --positive or --partition make two classes of them.")]
 pub(crate) struct TrainArgs {
     #[command(flatten)]
     input: FileArg,
@@ -156,7 +161,10 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let started = Instant::now();
     let plan = refuse_early(args, seed, output)?;
     let mut initial = args.load_initial_model()?;
-    let mut training = args.training.read(&args.input.file, &plan, output)?;
+    let mut training = args.training.read_many(&args.input.file, &plan, output)?;
+    if let Some(labels) = training.many.take() {
+        return many::run(args, (&training, &labels), &plan, (seed, started), output);
+    }
     let test = TestFile::read_optional(args, &training, output)?;
     if let Some(initial) = &mut initial {
         initial.align(&training, &args.input.file, output)?;
@@ -428,6 +436,7 @@ impl TrainArgs {
             params: &params,
             plan,
             args: &self.search,
+            classes: None,
             beta_option: "--beta",
         };
         let tuned = search(training, &task, output).with_context(in_file)?;
@@ -436,16 +445,7 @@ impl TrainArgs {
         if *map != MapKind::Linear {
             spec.set_scale(Scale::None);
         }
-        if let Spec::BaUbauc(spec) = &mut spec {
-            spec.params = BaUbaucParams {
-                beta: setting.beta,
-                gamma: *gamma,
-                softness: setting.softness,
-                class_weight: setting.class_weight,
-                least_squares: setting.least_squares,
-                ..spec.params
-            };
-        }
+        adopt(&mut spec, setting, *gamma);
         Ok(Choice {
             spec,
             searched: true,
@@ -527,6 +527,20 @@ impl TrainArgs {
                 Solver::Bcd { max_rounds }
             }
         }
+    }
+}
+
+/// What a search has chosen.
+fn adopt(spec: &mut Spec, setting: &Setting, gamma: f64) {
+    if let Spec::BaUbauc(spec) = spec {
+        spec.params = BaUbaucParams {
+            beta: setting.beta,
+            gamma,
+            softness: setting.softness,
+            class_weight: setting.class_weight,
+            least_squares: setting.least_squares,
+            ..spec.params
+        };
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use ubauc::algorithm::Outcome;
 use ubauc::data::dataset::{Dataset, Examples};
-use ubauc::data::labels::{Binary, Choice};
+use ubauc::data::labels::{Binary, Choice, Labels};
 use ubauc::data::rows::Rows;
 use ubauc::data::table::{Column, Table, Values};
 use ubauc::document::numbers::thousands;
@@ -81,6 +81,8 @@ pub(crate) struct Training {
     /// The group of each example, counted from 0.
     pub(crate) groups: Option<Vec<u32>>,
     pub(crate) sides: ClassSides,
+    /// Labels of more than two classes of which none was chosen; the data are then of the first one against the rest.
+    pub(crate) many: Option<Labels>,
     /// What was made of the columns; none of svmlight.
     pub(crate) columns: Vec<ColumnReport>,
     /// How the file was written, for the model.
@@ -147,8 +149,21 @@ impl TrainingArgs {
         (!asked.is_empty()).then_some(asked)
     }
 
-    /// With the raw table where the plan is to learn maps from it.
+    /// With the raw table where the plan is to learn maps from it. Refuses more than two classes of which none is chosen.
     pub(crate) fn read(&self, path: &Path, plan: &Plan, output: Output) -> Result<Training> {
+        let training = self.read_many(path, plan, output)?;
+        match &training.many {
+            Some(labels) => {
+                // The choice that cannot be made says why.
+                let refused = labels.binary(&Choice::Larger).map(|_| training);
+                Ok(refused.with_context(|| path.display().to_string())?)
+            }
+            None => Ok(training),
+        }
+    }
+
+    /// The same, of any number of classes.
+    pub(crate) fn read_many(&self, path: &Path, plan: &Plan, output: Output) -> Result<Training> {
         let options = TableOptions {
             label: Some(self.format.label()),
             ..self.columns.apply(self.format.table_options())
@@ -174,6 +189,19 @@ impl TrainingArgs {
         .with_context(in_file)
     }
 
+    /// Whether there are more than two classes and none was chosen.
+    fn is_many(&self, labels: &Labels) -> bool {
+        labels.classes().len() > 2 && self.classes.choice() == Choice::Larger
+    }
+
+    /// Two classes as chosen; of many the first one against the rest.
+    fn first_or_chosen(&self, labels: &Labels, path: &Path, output: Output) -> Result<Binary> {
+        match labels.classes().first().filter(|_| self.is_many(labels)) {
+            Some(first) => Ok(labels.binary(&Choice::Positive(first.to_string()))?),
+            None => self.classes.binary(labels, path, output),
+        }
+    }
+
     fn of_svmlight(
         &self,
         examples: Examples,
@@ -190,11 +218,12 @@ impl TrainingArgs {
         if self.monotone().is_some() {
             bail!("--increasing and --decreasing name columns; svmlight has none");
         }
-        let binary = self.classes.binary(&examples.labels, path, output)?;
+        let binary = self.first_or_chosen(&examples.labels, path, output)?;
         let sides = ClassSides::new(&examples.labels, &binary, &self.classes.choice());
+        let is_many = self.is_many(&examples.labels);
         refuse_wide(plan, &examples.rows)?;
         let mut kept = None;
-        if keeps_table(plan, &examples.rows) {
+        if keeps_table(plan, &examples.rows) && !is_many {
             let table = table_of_rows(&examples.rows, options.zero_based)?;
             let labels = binary.clone();
             kept = (table.columns().iter().any(varies)).then_some(Kept { table, labels });
@@ -204,6 +233,7 @@ impl TrainingArgs {
             weights: None,
             groups: None,
             sides,
+            many: is_many.then_some(examples.labels),
             columns: Vec::new(),
             reading: Reading::default(),
             mapped: None,
@@ -236,7 +266,7 @@ impl TrainingArgs {
         columns.retain(|report| table.column(&report.name).is_some());
         let weights = weight.as_ref().map(weights_of).transpose()?;
         let groups = group.as_ref().map(groups_of).transpose()?;
-        let binary = self.classes.binary(&labels, path, output)?;
+        let binary = self.first_or_chosen(&labels, path, output)?;
         let sides = ClassSides::new(&labels, &binary, &self.classes.choice());
         let reading = Reading::of(options, &columns);
         // The readers of complete numbers know no decimal comma.
@@ -281,6 +311,7 @@ impl TrainingArgs {
             weights,
             groups,
             sides,
+            many: self.is_many(&labels).then_some(labels),
             columns,
             reading,
             mapped,

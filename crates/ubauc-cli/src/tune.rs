@@ -140,6 +140,7 @@ pub(crate) fn run(args: &TuneArgs, seed: u64, output: Output) -> Result<()> {
         params: &params,
         plan: &plan,
         args: &args.search,
+        classes: None,
         beta_option: "--betas",
     };
     let tuned = search(&training, &task, output).with_context(|| path.display().to_string())?;

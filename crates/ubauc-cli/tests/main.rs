@@ -14,6 +14,7 @@ mod explain;
 mod help_files;
 mod killed;
 mod learn;
+mod many_classes; // a scorer for each
 mod optimum;
 mod passes;
 mod predict;

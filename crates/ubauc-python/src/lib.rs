@@ -6,6 +6,7 @@
 mod auc_parts;
 mod calibrate;
 mod caller;
+mod classes;
 mod cluster_maps;
 mod deal;
 mod error;
@@ -49,6 +50,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     deal::add_to(module)?;
     tune::add_to(module)?;
     tune_rounds::add_to(module)?;
+    classes::add_to(module)?;
     table::add_to(module)?;
     maps::add_to(module)?;
     table_parts::add_to(module)?;

@@ -115,13 +115,13 @@ impl Folds for RemoteFolds {
         Ok(Unseen { value, constant })
     }
 
-    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
-        match (self.maps.first(), self.maps.get(to as usize)) {
+    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Option<Cow<'w, [f64]>> {
+        Some(match (self.maps.first(), self.maps.get(to as usize)) {
             (Some(first), Some(other)) if to > 0 => {
                 Cow::Owned(first.map.carry(weights, &other.map))
             }
             _ => Cow::Borrowed(weights),
-        }
+        })
     }
 }
 

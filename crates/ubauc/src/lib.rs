@@ -11,6 +11,7 @@
 //! | [`objective`] | what is bounded and minimised: AUC risk, the univariate bound, Eq. (8) |
 //! | [`solver`] | how it is minimised |
 //! | [`algorithm`] | every algorithm by name, its parameters, and one function that fits any of them |
+//! | [`many_classes`] | more than two classes: one scorer for each, trained for Hand and Till's mean of AUCs |
 //! | [`glass_box`] | tables of bins and pairs, and what a model says of each |
 //! | [`tune`] | the loss, γ and the map of a table by cross-validated AUC |
 //! | [`model`], [`model_file`] | what results: a scorer of raw rows; and its file |
@@ -35,6 +36,7 @@ pub mod export;
 pub mod features;
 mod forgetting;
 pub mod glass_box;
+pub mod many_classes;
 pub mod metrics;
 pub mod model;
 pub mod model_file;

@@ -2,12 +2,13 @@
 //!
 //! The checksum covers the content and not its layout: a file may be reformatted, but not changed. It finds damage, not
 //! malice. A reader refuses a version above its own, and passes over fields it does not know. Files of version 1 are
-//! read; version 2 is written.
+//! read; version 2 is written of two classes and version 3 of many.
 
 mod certificate;
 mod checksum;
 mod content;
 mod format_1;
+mod many;
 mod weights;
 
 use std::fs::File;
@@ -23,13 +24,16 @@ use crate::model::Model;
 use crate::{Error, Result};
 pub use certificate::Certificate;
 use checksum::{checksum, verify};
-use content::Content;
+use content::{Content, to_text};
+pub use many::SavedClassModel;
 use weights::MAX_DIMENSION;
 
 /// The name that a model file bears.
 pub const FORMAT: &str = "ubauc-model";
-/// The version written, and the newest one read.
+/// The version written of two classes.
 pub const VERSION: u64 = 2;
+/// The version written of many classes, and the newest one read.
+pub const MANY_VERSION: u64 = 3;
 
 /// What stands in errors where a file has a name.
 const IN_MEMORY: &str = "<memory>";
@@ -50,6 +54,76 @@ pub struct SavedModel {
     pub certificate: Certificate,
     /// What the training rows say of its columns and pairs.
     pub effects: Option<SavedEffects>,
+}
+
+/// What a file may hold.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyModel {
+    /// One scorer, of two classes.
+    Two(Box<SavedModel>),
+    /// A scorer for each of many classes.
+    Many(Box<SavedClassModel>),
+}
+
+impl AnyModel {
+    /// Reads a file of either kind.
+    pub fn load(path: &Path) -> Result<AnyModel> {
+        let bytes = read(path).map_err(|source| Error::Io {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        AnyModel::parse(&bytes, path)
+    }
+
+    /// The model of the content of such a file.
+    pub fn from_json(text: &str) -> Result<AnyModel> {
+        AnyModel::parse(text.as_bytes(), Path::new(IN_MEMORY))
+    }
+
+    fn parse(bytes: &[u8], path: &Path) -> Result<AnyModel> {
+        let refuse = |what: String| refused(path, what);
+        let no_model = |why: String| refuse(format!("is not a {FORMAT} file: {why}"));
+        if bytes.first() != Some(&b'{') {
+            return Err(no_model("it does not begin with {".to_string()));
+        }
+        let value: Value = serde_json::from_slice(bytes)
+            .map_err(|error| refuse(format!("is damaged, or not JSON: {error}")))?;
+        let format = value.get("format").and_then(Value::as_str);
+        if format != Some(FORMAT) {
+            return Err(no_model(format!("its format is {format:?}")));
+        }
+        let version = value.get("version").and_then(Value::as_u64);
+        if let Some(newer) = version.filter(|version| *version > MANY_VERSION) {
+            return Err(refuse(format!(
+                "was written in version {newer} of the format, and this program reads up to \
+                 version {MANY_VERSION}; use a newer ubauc"
+            )));
+        }
+        if version == Some(MANY_VERSION) {
+            verify(&value).map_err(refuse)?;
+            let saved = fields::<many::Content>(value).and_then(many::Content::into_saved);
+            let saved = saved.map_err(refuse)?;
+            saved.check().map_err(refuse)?;
+            return Ok(AnyModel::Many(Box::new(saved)));
+        }
+        let read: fn(Value) -> std::result::Result<SavedModel, String> = match version {
+            Some(1) => |value| fields::<format_1::Content>(value)?.into_saved(),
+            Some(VERSION) => |value| fields::<Content>(value)?.into_saved(),
+            _ => return Err(refuse("has no valid format version".to_string())),
+        };
+        verify(&value).map_err(refuse)?;
+        let saved = read(value).map_err(refuse)?;
+        check(&saved.model).map_err(refuse)?;
+        Ok(AnyModel::Two(Box::new(saved)))
+    }
+
+    /// The model of two classes, which most commands need.
+    fn two(self, path: &Path) -> Result<SavedModel> {
+        match self {
+            AnyModel::Two(saved) => Ok(*saved),
+            AnyModel::Many(saved) => Err(many::too_many(&saved, path)),
+        }
+    }
 }
 
 impl SavedModel {
@@ -83,19 +157,12 @@ impl SavedModel {
 
     /// Writes the file: whole, or the old one stays. `-` is standard output.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let text = self.write(path)?;
-        let mut file = AtomicFile::create(path)?;
-        file.put(text.as_bytes())?;
-        file.commit()
+        save_text(&self.write(path)?, path)
     }
 
-    /// Reads a file written by [`SavedModel::save`].
+    /// Reads a file written by [`SavedModel::save`]; one of many classes is refused.
     pub fn load(path: &Path) -> Result<SavedModel> {
-        let bytes = read(path).map_err(|source| Error::Io {
-            path: path.to_path_buf(),
-            source,
-        })?;
-        SavedModel::parse(&bytes, path)
+        AnyModel::load(path)?.two(path)
     }
 
     /// The content of the file.
@@ -116,39 +183,20 @@ impl SavedModel {
         let value = serde_json::to_value(&content).map_err(no_json)?;
         content.checksum = Some(checksum(&value));
         drop(value);
-        let text = content.to_text().map_err(no_json)?;
+        let text = to_text(&content).map_err(no_json)?;
         String::from_utf8(text).map_err(|error| refuse(error.to_string()))
     }
 
     fn parse(bytes: &[u8], path: &Path) -> Result<SavedModel> {
-        let refuse = |what: String| refused(path, what);
-        let no_model = |why: String| refuse(format!("is not a {FORMAT} file: {why}"));
-        if bytes.first() != Some(&b'{') {
-            return Err(no_model("it does not begin with {".to_string()));
-        }
-        let value: Value = serde_json::from_slice(bytes)
-            .map_err(|error| refuse(format!("is damaged, or not JSON: {error}")))?;
-        let format = value.get("format").and_then(Value::as_str);
-        if format != Some(FORMAT) {
-            return Err(no_model(format!("its format is {format:?}")));
-        }
-        let version = value.get("version").and_then(Value::as_u64);
-        if let Some(newer) = version.filter(|version| *version > VERSION) {
-            return Err(refuse(format!(
-                "was written in version {newer} of the format, and this program reads up to \
-                 version {VERSION}; use a newer ubauc"
-            )));
-        }
-        let read: fn(Value) -> std::result::Result<SavedModel, String> = match version {
-            Some(1) => |value| fields::<format_1::Content>(value)?.into_saved(),
-            Some(2) => |value| fields::<Content>(value)?.into_saved(),
-            _ => return Err(refuse("has no valid format version".to_string())),
-        };
-        verify(&value).map_err(refuse)?;
-        let saved = read(value).map_err(refuse)?;
-        check(&saved.model).map_err(refuse)?;
-        Ok(saved)
+        AnyModel::parse(bytes, path)?.two(path)
     }
+}
+
+/// Writes a file whole, or the old one stays.
+fn save_text(text: &str, path: &Path) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.put(text.as_bytes())?;
+    file.commit()
 }
 
 /// The fields of a file, whose checksum is right.

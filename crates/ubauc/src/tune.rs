@@ -41,10 +41,13 @@
 //!
 //! **Maps** (`maps.rs`). Of a table the map to features is chosen in the same way, the cheap ones first.
 //!
+//! **Many classes** (`classes.rs`). One search for the scorers of all classes.
+//!
 //! **Verdict.** The choice and logistic regression at its best γ are fitted on all that was not held out, and DeLong's
 //! paired test, or Obuchowski's where there are groups, compares them on what was: neither model, nor the choice of its
 //! parameters, has seen it.
 
+mod classes;
 mod collapse;
 mod folds;
 mod judge;
@@ -69,6 +72,7 @@ use crate::data::table::Table;
 use crate::features::columns::{Learn, Monotone};
 use crate::glass_box::LearnedMap;
 use crate::{Error, Result};
+pub use classes::{ClassRows, tune_classes};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
 pub use folds::{Folds, Sizes, Unseen};
 use folds::{LocalFolds, Source};

@@ -5,6 +5,7 @@ mod bits; // the numbers are those they were
 mod columns; // maps of tables
 mod glass_box; // additive maps, pairs, and what they say
 mod guide;
+mod many_classes; // a scorer for each
 mod metrics;
 mod model_file;
 mod offsets; // a constant added to a feature must not matter

@@ -30,7 +30,8 @@ pub(crate) struct TableFile<'a> {
 
 /// Scores and labels of a file.
 pub(crate) struct LabelledScores {
-    pub(crate) scores: Vec<f64>,
+    /// A column for each scorer.
+    pub(crate) scores: Vec<Vec<f64>>,
     /// Columns of numbers besides those of the model, as asked for.
     pub(crate) more: Vec<Vec<f64>>,
     pub(crate) labels: Labels,
@@ -87,23 +88,31 @@ impl TableFile<'_> {
         done
     }
 
-    /// The scores of all rows, with the labels in the column of that name and `more` columns of numbers.
+    /// The scores of all rows, with the labels in the column of that name and `more` columns of numbers. `score` makes
+    /// the same number of columns of every table.
     pub(crate) fn labelled_scores(
         &self,
         label: &str,
         more: &[String],
         output: Output,
+        score: impl Fn(&Table) -> ubauc::Result<Vec<Vec<f64>>> + Sync,
     ) -> Result<LabelledScores> {
-        let (mut scores, mut columns) = (Vec::new(), vec![Vec::new(); more.len()]);
+        let mut scores: Vec<Vec<f64>> = Vec::new();
+        let mut columns = vec![Vec::new(); more.len()];
         let mut labels = LabelTexts::default();
         let each = |batch: TableBatch| {
-            let scored = self.model.scores_table(&batch.table);
+            let scored = score(&batch.table);
             let numbers = more.iter().map(|name| numbers_of(&batch.table, name));
             let numbers = numbers.collect::<Result<Vec<_>>>();
             (scored, numbers, batch.labels)
         };
-        let take = |(scored, numbers, of_batch): (ubauc::Result<Vec<f64>>, Result<Vec<_>>, _)| {
-            scores.extend(scored?);
+        type Scored = ubauc::Result<Vec<Vec<f64>>>;
+        let take = |(scored, numbers, of_batch): (Scored, Result<Vec<_>>, _)| {
+            let scored = scored?;
+            scores.resize_with(scored.len(), Vec::new);
+            for (all, of_batch) in scores.iter_mut().zip(scored) {
+                all.extend(of_batch);
+            }
             for (column, numbers) in columns.iter_mut().zip(numbers?) {
                 column.extend(numbers);
             }

@@ -23,6 +23,37 @@ pub(super) fn saved_model(
     trained: &Outcome,
     training: &Training,
 ) -> Result<SavedModel> {
+    let mut parameters = parameters_of(args, spec, trained);
+    let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
+    if let Some(monotone) = training.monotone() {
+        set("increasing", json!(monotone.increasing));
+        set("decreasing", json!(monotone.decreasing));
+    }
+    let choice = args.training.classes.choice();
+    if let Choice::Partition(seed) = choice {
+        set("partition", json!(seed));
+    }
+    let model = Model {
+        features: match &training.mapped {
+            Some(mapped) => FeatureMap::Columns(mapped.learned.map.clone()),
+            None => FeatureMap::Identity,
+        },
+        reading: training.reading.clone(),
+        partition: matches!(choice, Choice::Partition(_)).then(|| training.sides.partition.clone()),
+        ..trained.model.clone()
+    };
+    let algorithm = spec.algorithm().name();
+    let saved = SavedModel::new(model, algorithm, parameters, trained.certificate.clone())?;
+    // They take a while, and only a file has a use for them.
+    let effects = match args.model.is_some() || args.page.report.is_some() {
+        true => effects(&saved.model, spec, training)?,
+        false => None,
+    };
+    Ok(saved.with_effects(effects))
+}
+
+/// The parameters of what was trained, as a file has them.
+pub(super) fn parameters_of(args: &TrainArgs, spec: &Spec, trained: &Outcome) -> Parameters {
     let mut parameters = Parameters::new();
     let mut set = |name: &str, value: Value| parameters.insert(name.to_string(), value);
     for (name, value) in spec.parameters() {
@@ -54,31 +85,7 @@ pub(super) fn saved_model(
     if let Some(column) = &args.training.group {
         set("group", json!(column));
     }
-    if let Some(monotone) = training.monotone() {
-        set("increasing", json!(monotone.increasing));
-        set("decreasing", json!(monotone.decreasing));
-    }
-    let choice = args.training.classes.choice();
-    if let Choice::Partition(seed) = choice {
-        set("partition", json!(seed));
-    }
-    let model = Model {
-        features: match &training.mapped {
-            Some(mapped) => FeatureMap::Columns(mapped.learned.map.clone()),
-            None => FeatureMap::Identity,
-        },
-        reading: training.reading.clone(),
-        partition: matches!(choice, Choice::Partition(_)).then(|| training.sides.partition.clone()),
-        ..trained.model.clone()
-    };
-    let algorithm = spec.algorithm().name();
-    let saved = SavedModel::new(model, algorithm, parameters, trained.certificate.clone())?;
-    // They take a while, and only a file has a use for them.
-    let effects = match args.model.is_some() || args.page.report.is_some() {
-        true => effects(&saved.model, spec, training)?,
-        false => None,
-    };
-    Ok(saved.with_effects(effects))
+    parameters
 }
 
 /// What the training examples say of the columns; nothing of svmlight, whose features have no names, and where columns are

@@ -1,5 +1,7 @@
 //! A data set to learn from or to judge by: rows, and labels of two classes, both present.
 
+use std::sync::Arc;
+
 use crate::data::labels::{Binary, Choice, Labels};
 use crate::data::rows::Rows;
 use crate::{Error, Result};
@@ -20,7 +22,8 @@ pub struct Examples {
 /// Rows and labels of two classes, both present by construction.
 #[derive(Debug, Clone)]
 pub struct Dataset {
-    rows: Rows,
+    /// Shared by data sets of the same rows with other labels.
+    rows: Arc<Rows>,
     labels: Binary,
     names: Vec<String>,
 }
@@ -28,6 +31,15 @@ pub struct Dataset {
 impl Dataset {
     /// Refuses a label too few or too many, and data of one class only.
     pub fn new(rows: Rows, labels: Binary, names: Vec<String>) -> Result<Dataset> {
+        Dataset::of(Arc::new(rows), labels, names)
+    }
+
+    /// The same rows, which are not copied, with other labels.
+    pub fn relabelled(&self, labels: Binary) -> Result<Dataset> {
+        Dataset::of(Arc::clone(&self.rows), labels, self.names.clone())
+    }
+
+    fn of(rows: Arc<Rows>, labels: Binary, names: Vec<String>) -> Result<Dataset> {
         if rows.len() != labels.positive.len() {
             let (expected, got) = (rows.len(), labels.positive.len());
             return Err(Error::Length {

@@ -29,6 +29,20 @@ pub fn folds(positive: &[bool], k: u32, seed: u64) -> Result<Vec<u32>> {
     Ok(folds)
 }
 
+/// The same of many classes, given as codes: in any two folds the numbers of examples of each class differ by at most one,
+/// and so do those of all examples. A class may have fewer examples than there are folds.
+pub fn folds_of_classes(codes: &[u32], k: u32, seed: u64) -> Result<Vec<u32>> {
+    at_least_two(k)?;
+    let mut order: Vec<usize> = (0..codes.len()).collect();
+    order.shuffle(&mut Pcg64::seed_from_u64(seed));
+    order.sort_by_key(|&i| codes[i]);
+    let mut folds = vec![0; codes.len()];
+    for (i, fold) in order.into_iter().zip((0..k).cycle()) {
+        folds[i] = fold;
+    }
+    Ok(folds)
+}
+
 /// The fold of every example of a part of the data, from 0 to k − 1, where so many positives and negatives are in the
 /// parts before: of every k examples of a class in a row one goes to each fold, in an order drawn each time. Folds are
 /// stratified as those of [`folds`] are, but parts need to know no more of each other than these counts.
@@ -201,6 +215,22 @@ mod tests {
         }
 
         #[test]
+        fn folds_have_equal_parts_of_many_classes(
+            codes in prop::collection::vec(0u32..6, 0..200), k in 2u32..12, seed: u64,
+        ) {
+            let folds = folds_of_classes(&codes, k, seed).unwrap();
+            let of_class = |class: u32| -> Vec<u32> {
+                let pairs = folds.iter().zip(&codes);
+                pairs.filter(|(_, c)| **c == class).map(|(f, _)| *f).collect()
+            };
+            for group in (0..6).map(of_class).chain([folds.clone()]) {
+                let sizes: Vec<usize> = (0..k).map(|fold| count(&group, &fold)).collect();
+                prop_assert_eq!(sizes.iter().sum::<usize>(), group.len());
+                prop_assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1);
+            }
+        }
+
+        #[test]
         fn both_parts_have_both_classes(
             positive in prop::collection::vec(any::<bool>(), 0..200), share in 0.001..0.999f64, seed: u64,
         ) {
@@ -261,6 +291,7 @@ mod tests {
                 folds(&positive, k, 1),
                 Err(Error::Parameter { .. })
             ));
+            assert!(folds_of_classes(&[0, 1, 2], k, 1).is_err());
         }
         for share in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(hold_out(&positive, share, 1).is_err());

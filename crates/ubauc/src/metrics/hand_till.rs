@@ -46,6 +46,19 @@ pub struct ClassPair {
     pub auc: f64,
 }
 
+impl HandTill {
+    /// Of each class k, by the scores for it: the mean over the others of A(k|j). Their mean is M.
+    pub fn class_aucs(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.class_counts.len()];
+        for pair in &self.pairs {
+            sums[pair.i] += pair.auc_i;
+            sums[pair.j] += pair.auc_j;
+        }
+        let others = sums.len() as f64 - 1.0;
+        sums.into_iter().map(|sum| sum / others).collect()
+    }
+}
+
 /// Hand & Till's M of `n` × `n_classes` scores, row after row, for examples of the given `classes`.
 ///
 /// Every class 0…`n_classes`−1 must have an example.

@@ -89,15 +89,15 @@ impl Content {
             effects: self.effects,
         })
     }
+}
 
-    /// One field a line: the head of the file can be read, and lists stay on their line.
-    pub(super) fn to_text(&self) -> serde_json::Result<Vec<u8>> {
-        let mut text = Vec::new();
-        let mut serializer = Serializer::with_formatter(&mut text, FieldPerLine { depth: 0 });
-        self.serialize(&mut serializer)?;
-        text.push(b'\n');
-        Ok(text)
-    }
+/// One field a line: the head of the file can be read, and lists stay on their line.
+pub(super) fn to_text(content: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut text, FieldPerLine { depth: 0 });
+    content.serialize(&mut serializer)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// Breaks lines between the fields of the outermost object, and nowhere else.

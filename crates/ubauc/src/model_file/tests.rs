@@ -7,6 +7,7 @@ use super::weights::FREE_DIMENSION;
 use super::*;
 use crate::calibrate::Calibration;
 use crate::features::FeatureMap;
+use crate::many_classes::{ClassModel, WholeCertificate};
 use crate::model::Partition;
 
 fn saved(weights: Vec<f64>) -> SavedModel {
@@ -184,7 +185,7 @@ fn unknown_fields_are_passed_over_and_newer_versions_refused() {
     ));
     let what = refusal(&forged(r#"{"version": 7}"#));
     assert!(
-        what.contains("version 7") && what.contains("version 2"),
+        what.contains("version 7") && what.contains("version 3"),
         "{what}"
     );
     assert!(refusal(&forged(r#"{"version": 0}"#)).contains("version"));
@@ -318,4 +319,69 @@ fn a_new_file_has_a_weight_for_every_feature() {
     assert!(new(model.clone()).is_err());
     model.features = FeatureMap::Hash { bits: 60 };
     assert!(new(model).is_err());
+}
+
+/// Three classes, two features with names.
+fn many() -> SavedClassModel {
+    let classes = ["a", "b", "größer \"1\""].map(str::to_string).to_vec();
+    let scorer = |k: usize| Model {
+        weights: vec![0.1 * k as f64, -0.0],
+        intercept: 0.3,
+        threshold: -0.2 * k as f64,
+        classes: ["rest".to_string(), classes[k].clone()],
+        names: vec!["x".to_string(), "y".to_string()],
+        ..Model::default()
+    };
+    let scorers: Vec<Model> = (0..3).map(scorer).collect();
+    SavedClassModel {
+        algorithm: "ba-ubauc".to_string(),
+        parameters: Parameters::new(),
+        certificate: WholeCertificate {
+            objective: Some(0.2),
+            gap: Some(1e-7),
+            n: 9,
+            ..WholeCertificate::default()
+        },
+        certificates: vec![saved(vec![1.0]).certificate; 3],
+        model: ClassModel { classes, scorers },
+    }
+}
+
+#[test]
+fn many_classes_come_back_and_two_are_not_taken_for_them() {
+    let text = many().to_json().unwrap();
+    match AnyModel::from_json(&text).unwrap() {
+        AnyModel::Many(found) => assert_eq!(*found, many()),
+        AnyModel::Two(_) => panic!("two classes"),
+    }
+    let what = refusal(&text);
+    assert!(
+        what.contains("3 classes") && what.contains("--positive a"),
+        "{what}"
+    );
+    let two = saved(vec![1.0]);
+    let found = AnyModel::from_json(&two.to_json().unwrap()).unwrap();
+    assert_eq!(found, AnyModel::Two(Box::new(two)));
+    // What is written is a field a line, and any change is found.
+    assert!(text.contains("\n  \"version\": 3,\n"), "{text}");
+    assert!(AnyModel::from_json(&text.replace("0.3", "0.4")).is_err());
+}
+
+#[test]
+fn many_classes_that_make_no_model_are_refused() {
+    let refused = |change: fn(&mut SavedClassModel)| {
+        let mut model = many();
+        change(&mut model);
+        assert!(model.to_json().is_err());
+    };
+    refused(|m| m.model.classes.truncate(2));
+    refused(|m| m.certificates.truncate(2));
+    refused(|m| m.model.scorers[1].threshold = f64::NAN);
+    refused(|m| m.model.scorers[2].weights.push(1.0));
+    refused(|m| m.model.scorers[2].names.swap(0, 1));
+    refused(|m| {
+        m.model.classes.truncate(1);
+        m.model.scorers.truncate(1);
+        m.certificates.truncate(1);
+    });
 }

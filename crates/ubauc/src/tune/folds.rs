@@ -10,6 +10,7 @@ use super::{GridPoint, Scored, TuneInputs, TuneParams};
 use crate::Result;
 use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
+use crate::data::rows::Rows;
 use crate::data::scale::Origin;
 use crate::data::table::Table;
 use crate::glass_box::LearnedMap;
@@ -54,9 +55,9 @@ pub trait Folds: Sync {
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen>;
 
     /// Weights found without the first fold as weights of the features without another; the same where all folds have the
-    /// same features.
-    fn carry<'w>(&self, weights: &'w [f64], _to: u32) -> Cow<'w, [f64]> {
-        Cow::Borrowed(weights)
+    /// same features. None if they are no start for it.
+    fn carry<'w>(&self, weights: &'w [f64], _to: u32) -> Option<Cow<'w, [f64]>> {
+        Some(Cow::Borrowed(weights))
     }
 }
 
@@ -269,18 +270,23 @@ impl Folds for LocalFolds<'_> {
         })
     }
 
-    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Cow<'w, [f64]> {
+    fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Option<Cow<'w, [f64]>> {
         let map = |fold: usize| self.trainings[fold].map.as_ref();
-        match (map(0), map(to as usize)) {
+        Some(match (map(0), map(to as usize)) {
             (Some(first), Some(other)) if to > 0 => {
                 Cow::Owned(first.map.carry(weights, &other.map))
             }
             _ => Cow::Borrowed(weights),
-        }
+        })
     }
 }
 
 impl Training<'_> {
+    /// The features of all examples.
+    pub(super) fn rows(&self) -> &Rows {
+        self.data.rows()
+    }
+
     fn nesting(&self) -> Option<&Nesting> {
         self.map
             .as_ref()

@@ -95,8 +95,8 @@ impl Search<'_> {
             Ok(starts) if is_soft && is_known => starts.get(&key).cloned(),
             _ => None,
         };
-        if let Some(near) = near {
-            on.restart(&self.folds.carry(&near, fold))?;
+        if let Some(near) = near.as_deref().and_then(|w| self.folds.carry(w, fold)) {
+            on.restart(&near)?;
         }
         let mut fitted = on.fit(params)?;
         let is_kept = is_soft && fold == 0 && fitted.weights.len() <= MAX_KEPT;

@@ -107,6 +107,25 @@ impl Parts {
         })
     }
 
+    /// Folds with a share of every class, none held out; codes are those of the classes.
+    pub(super) fn of_classes(
+        codes: &[u32],
+        weights: Option<&[f64]>,
+        params: &TuneParams,
+    ) -> Result<Parts> {
+        let is_some = |i: &usize| weights.is_none_or(|s| s[*i] > 0.0);
+        let kept: Vec<usize> = (0..codes.len()).filter(is_some).collect();
+        let of_kept: Vec<u32> = kept.iter().map(|&i| codes[i]).collect();
+        let deal = |repeat| split::folds_of_classes(&of_kept, params.folds, params.deal(repeat));
+        let repeats = 0..params.repeats(kept.len());
+        Ok(Parts {
+            held_out: Vec::new(),
+            deals: repeats.map(deal).collect::<Result<_>>()?,
+            k: params.folds,
+            kept,
+        })
+    }
+
     /// Folds of all deals, one after the other.
     pub(super) fn count(&self) -> u32 {
         self.k * self.deals.len() as u32

@@ -9,8 +9,11 @@ use ubauc::data::table::{Column, MISSING, Table, Values};
 use ubauc::features::FeatureMap;
 use ubauc::features::columns::{Cells, ColumnMap, Direction, Effect, PairCells};
 use ubauc::glass_box::effects::{SavedEffects, SavedTerm};
+use ubauc::many_classes::{ClassModel, WholeCertificate};
 use ubauc::model::{Model, Notation, Partition, Reading};
-use ubauc::model_file::{Certificate, FORMAT, Parameters, SavedModel, VERSION};
+use ubauc::model_file::{
+    Certificate, FORMAT, MANY_VERSION, Parameters, SavedClassModel, SavedModel, VERSION,
+};
 use ubauc::read::table::DateOrder;
 
 const PAGE: &str = include_str!("../../../../docs/model-file.md");
@@ -70,6 +73,28 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
         deviations: vec![0.5],
         intervals: vec![[0.0, 0.5]],
     }));
+    serde_json::from_str(&saved.to_json().unwrap()).unwrap()
+}
+
+/// A file of many classes.
+fn many() -> Value {
+    let certificate = WholeCertificate {
+        objective: Some(0.5),
+        dual: Some(0.5),
+        gap: Some(0.0),
+        stop: Some(Stop::Converged),
+        n: 3,
+    };
+    let saved = SavedClassModel {
+        model: ClassModel {
+            classes: ["a", "b", "c"].map(str::to_string).to_vec(),
+            scorers: vec![Model::linear(vec![1.0], 0.0); 3],
+        },
+        algorithm: "ba-ubauc".to_string(),
+        parameters: Parameters::new(),
+        certificate,
+        certificates: vec![Certificate::default(); 3],
+    };
     serde_json::from_str(&saved.to_json().unwrap()).unwrap()
 }
 
@@ -151,12 +176,21 @@ fn the_tables_name_the_fields_that_there_are() {
     names_of(&full(FeatureMap::Columns(columns()), vec![]), &mut expected);
     let hashed = FeatureMap::Columns(columns().hashed(3).unwrap());
     names_of(&full(hashed, vec![]), &mut expected);
+    let mut of_many = BTreeSet::new();
+    names_of(&many(), &mut of_many);
+    // What a scorer has inside is described with two classes.
+    let is_inner = |name: &&String| {
+        let inner = name.strip_prefix("scorers[].");
+        inner.is_some_and(|inner| inner.contains('.'))
+    };
+    expected.extend(of_many.iter().filter(|name| !is_inner(name)).cloned());
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
     let found: BTreeSet<String> = rows
         .filter_map(|row| Some(row.split_once('`')?.0.to_string()))
         .collect();
     assert_eq!(found, expected);
     assert!(PAGE.contains(FORMAT) && PAGE.contains(&format!("`{VERSION}`")));
+    assert!(PAGE.contains(&format!("`{MANY_VERSION}`")));
 }
 
 #[test]

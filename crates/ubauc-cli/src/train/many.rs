@@ -1,0 +1,431 @@
+//! `ubauc train` of more than two classes: a scorer for each, for Hand and Till's mean of AUCs.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use ubauc::algorithm::{FitInputs, Outcome, Spec};
+use ubauc::atomic::is_stdout;
+use ubauc::data::labels::Labels;
+use ubauc::document::numbers::{number, thousands};
+use ubauc::document::{Document, Facts, Table};
+use ubauc::features::FeatureMap;
+use ubauc::many_classes::{
+    ClassModel, ClassOutcome, Classes, MultiClass, WholeCertificate, fit_classes, refuse_weightless,
+};
+use ubauc::metrics::{Criterion, weighted_auc};
+use ubauc::model_file::SavedClassModel;
+use ubauc::objective::ubauc::ClassWeight;
+use ubauc::read::table::OnError;
+use ubauc::tune::{TuneParams, TunedMaps, has_collapsed};
+
+use super::report::{SearchReport, Seconds};
+use super::saved_model::parameters_of;
+use super::{TrainArgs, adopt, note_choice};
+use crate::args::WrongUsage;
+use crate::feature_args::Plan;
+use crate::output::{self, Output};
+use crate::scoring::classes::ClassFile;
+use crate::scoring::shortened;
+use crate::search::{Task, kind, search};
+use crate::training::Training;
+
+pub(super) fn run(
+    args: &TrainArgs,
+    (training, labels): (&Training, &Labels),
+    plan: &Plan,
+    (seed, started): (u64, Instant),
+    output: Output,
+) -> Result<()> {
+    let seconds_read = started.elapsed().as_secs_f64();
+    let choosing = Instant::now();
+    let path = &args.input.file;
+    let in_file = || path.display().to_string();
+    args.refuse_for_many(plan, labels)?;
+    if let Some(test) = &args.test {
+        File::open(test).with_context(|| test.display().to_string())?;
+    }
+    let classes = Classes::new(labels, training.weights.as_deref(), MultiClass::HandTill);
+    let classes = classes.with_context(in_file)?;
+    output.note(format!(
+        "note: {}: {} classes; a scorer for each is trained for Hand and Till's mean of AUCs over pairs of classes; \
+         --positive or --partition make two classes of them",
+        path.display(),
+        classes.count()
+    ));
+    let mut spec = args.spec(seed);
+    spec.set_scale(args.scale(Some(&training.data)));
+    refuse_weightless(&spec)?;
+    let tuned = match args.searches() {
+        true => Some(choose(
+            args,
+            (training, &classes),
+            &mut spec,
+            (seed, output),
+        )?),
+        false => None,
+    };
+    let seconds_tune = choosing.elapsed().as_secs_f64();
+    let solving = Instant::now();
+    let learned = fit_classes(&training.data, &classes, &FitInputs::default(), &spec);
+    let learned = learned.with_context(in_file)?;
+    let seconds_solve = solving.elapsed().as_secs_f64();
+    let saved = saved(args, &spec, &learned, (training, &classes));
+    let train = judged(&saved.model, training, &classes)?;
+    // Hours of work are kept and reported even if the disk is full or the test file is wrong; the error comes last.
+    let path = args.model.as_deref();
+    let written = path.map_or(Ok(()), |path| saved.save(path));
+    let test = args.test.as_deref();
+    let test = test.map(|path| test_auc(args, path, &saved.model, output));
+    let (test, failed) = match test.transpose() {
+        Ok(test) => (test, Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    warn(&learned, &spec, (training, &classes), output)?;
+    let seconds = Seconds {
+        read: seconds_read,
+        tune: tuned.is_some().then_some(seconds_tune),
+        solve: seconds_solve,
+        total: started.elapsed().as_secs_f64(),
+    };
+    let report = Report {
+        n: training.data.rows().len(),
+        d: training.data.rows().cols(),
+        classes: saved.model.classes.clone(),
+        certificate: saved.certificate.clone(),
+        train_auc: train.iter().sum::<f64>() / train.len() as f64,
+        scorers: scorers(&learned, &classes, &train),
+        test_auc: test,
+        model: args.model.clone().filter(|_| written.is_ok()),
+        search: tuned.as_ref().map(SearchReport::new),
+        ..Report::of(&spec, seconds)
+    };
+    let to_stdout = args.model.as_deref().is_some_and(is_stdout);
+    if to_stdout {
+        output.report_aside(&report);
+    }
+    let reported = if to_stdout {
+        Ok(())
+    } else {
+        output.report(&report)
+    };
+    written?;
+    failed?;
+    reported
+}
+
+impl TrainArgs {
+    /// Refuses what is for two classes, by name.
+    fn refuse_for_many(&self, plan: &Plan, labels: &Labels) -> Result<()> {
+        let options = [
+            ("--features", matches!(plan, Plan::Map(_) | Plan::Search(_))),
+            ("--increasing", !self.training.increasing.is_empty()),
+            ("--decreasing", !self.training.decreasing.is_empty()),
+            ("--group", self.training.group.is_some()),
+            ("--initial-model", self.initial_model.is_some()),
+            ("--report", self.page.report.is_some()),
+            ("--trace", self.trace),
+            ("--held-out", self.search.held_out.is_some()),
+            (
+                "--criterion",
+                !matches!(self.search.criterion, None | Some(Criterion::Auc)),
+            ),
+            ("--algorithm", self.algorithm.is_rival()),
+        ];
+        let Some((option, _)) = options.iter().find(|o| o.1) else {
+            return Ok(());
+        };
+        let classes = labels.classes();
+        let file = self.input.file.display();
+        let first = classes.first().map_or(String::new(), ToString::to_string);
+        let more = match *option {
+            "--algorithm" => " and this algorithm, which has no sample weights",
+            _ => "",
+        };
+        Err(WrongUsage(format!(
+            "{option}{more} is for two classes, and {file} has {}; name the positive one, such as --positive {first}",
+            classes.len()
+        ))
+        .into())
+    }
+}
+
+/// The loss and γ for all scorers.
+fn choose(
+    args: &TrainArgs,
+    (training, classes): (&Training, &Classes<'_>),
+    spec: &mut Spec,
+    (seed, output): (u64, Output),
+) -> Result<TunedMaps> {
+    let params = TuneParams {
+        scale: spec.scale(),
+        held_out: 0.0,
+        ..args.search.params(&args.loss_grid(), seed)?
+    };
+    let task = Task {
+        params: &params,
+        plan: &Plan::Linear,
+        args: &args.search,
+        classes: Some(classes),
+        beta_option: "--beta",
+    };
+    let in_file = || args.input.file.display().to_string();
+    let tuned = search(training, &task, output).with_context(in_file)?;
+    note_choice(&tuned, &params, output);
+    let (_, best) = tuned.best();
+    adopt(spec, &best.setting, best.gamma);
+    Ok(tuned)
+}
+
+fn saved(
+    args: &TrainArgs,
+    spec: &Spec,
+    learned: &ClassOutcome,
+    (training, classes): (&Training, &Classes<'_>),
+) -> SavedClassModel {
+    let features = match &training.mapped {
+        Some(mapped) => FeatureMap::Columns(mapped.learned.map.clone()),
+        None => FeatureMap::Identity,
+    };
+    let certificates = learned.outcomes.iter().map(|o| o.certificate.clone());
+    SavedClassModel {
+        model: ClassModel::new(classes.names(), learned, &features, &training.reading),
+        algorithm: spec.algorithm().name().to_string(),
+        parameters: parameters_of(args, spec, &learned.outcomes[0]),
+        certificate: learned.certificate.clone(),
+        certificates: certificates.collect(),
+    }
+}
+
+/// M_c of the training examples, for every class; their mean is M.
+fn judged(model: &ClassModel, training: &Training, classes: &Classes<'_>) -> Result<Vec<f64>> {
+    let of_class = |(class, scorer)| {
+        let scores = training.scores_by(scorer)?;
+        let problem = classes.problem(class);
+        let weights = problem.weights.unwrap_or_else(|| vec![1.0; scores.len()]);
+        Ok(weighted_auc(&scores, &problem.labels.positive, &weights)?.auc)
+    };
+    model.scorers.iter().enumerate().map(of_class).collect()
+}
+
+fn test_auc(args: &TrainArgs, path: &Path, model: &ClassModel, output: Output) -> Result<TestAuc> {
+    let others = args.training.weight.iter().cloned().collect();
+    let file = ClassFile {
+        path,
+        format: &args.training.format,
+        ignore: [args.training.columns.ignore(), others].concat(),
+        on_error: OnError::Stop,
+    };
+    let (found, classes) = file.judge(model, output)?;
+    Ok(TestAuc {
+        auc: found.m,
+        weighted: found.weighted,
+        n: found.class_counts.iter().sum(),
+        classes: classes.len(),
+    })
+}
+
+/// Scorers that have collapsed, or are not as near to the optimum as was asked.
+fn warn(
+    learned: &ClassOutcome,
+    spec: &Spec,
+    (training, classes): (&Training, &Classes<'_>),
+    output: Output,
+) -> Result<()> {
+    let (mut collapsed, mut far) = (Vec::new(), Vec::new());
+    for (class, (name, found)) in classes.names().iter().zip(&learned.outcomes).enumerate() {
+        let nothing = found.model.weights.iter().all(|w| *w == 0.0);
+        if nothing || is_tied(found, (training, classes), class)? {
+            collapsed.push(name.clone());
+        }
+        let gap = found.certificate.gap;
+        if gap.is_some_and(|gap| gap > spec.tolerance()) {
+            far.push(name.clone());
+        }
+    }
+    if !collapsed.is_empty() {
+        output.note(format!(
+            "warning: the scorers of {} have collapsed: all weights are 0, or many examples are tied at the threshold; \
+             try a larger --beta or --softness 1",
+            shortened(&collapsed)
+        ));
+    }
+    if !far.is_empty() {
+        output.note(format!(
+            "warning: the gap is above {:e} in the scorers of {}",
+            spec.tolerance(),
+            shortened(&far)
+        ));
+    }
+    Ok(())
+}
+
+/// More examples are tied at the threshold of a scorer of the hinge than is unavoidable.
+fn is_tied(
+    found: &Outcome,
+    (training, classes): (&Training, &Classes<'_>),
+    class: usize,
+) -> Result<bool> {
+    let Some(tied) = found.certificate.tied else {
+        return Ok(false);
+    };
+    let problem = classes.problem(class);
+    let data = training.data.relabelled(problem.labels)?;
+    Ok(has_collapsed(
+        &data,
+        problem.weights.as_deref(),
+        tied as usize,
+    ))
+}
+
+fn scorers(learned: &ClassOutcome, classes: &Classes<'_>, train: &[f64]) -> Vec<ScorerReport> {
+    let of_class = |(k, class): (usize, String)| {
+        let certificate = &learned.outcomes[k].certificate;
+        ScorerReport {
+            class,
+            n: classes.labels().counts()[k],
+            train_auc: train[k],
+            objective: certificate.objective,
+            gap: certificate.gap,
+            stop: learned.outcomes[k].stop.name(),
+        }
+    };
+    classes
+        .names()
+        .into_iter()
+        .enumerate()
+        .map(of_class)
+        .collect()
+}
+
+#[derive(Serialize)]
+struct ScorerReport {
+    class: String,
+    n: usize,
+    /// Mean over the other classes of the AUC against each.
+    train_auc: f64,
+    objective: Option<f64>,
+    gap: Option<f64>,
+    stop: &'static str,
+}
+
+#[derive(Serialize)]
+struct TestAuc {
+    /// M.
+    auc: f64,
+    /// The mean over pairs by their examples.
+    weighted: f64,
+    n: usize,
+    classes: usize,
+}
+
+#[derive(Serialize)]
+struct Report {
+    algorithm: &'static str,
+    multi_class: MultiClass,
+    n: usize,
+    d: usize,
+    classes: Vec<String>,
+    beta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gamma: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    softness: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class_weight: Option<&'static str>,
+    least_squares: Option<String>,
+    scale: String,
+    /// Of all scorers together.
+    #[serde(flatten)]
+    certificate: WholeCertificate,
+    train_auc: f64,
+    scorers: Vec<ScorerReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_auc: Option<TestAuc>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Vec<SearchReport>>,
+    seconds: Seconds,
+}
+
+impl Report {
+    /// Of what was asked for; the rest is empty.
+    fn of(spec: &Spec, seconds: Seconds) -> Report {
+        Report {
+            algorithm: spec.algorithm().name(),
+            multi_class: MultiClass::HandTill,
+            n: 0,
+            d: 0,
+            classes: Vec::new(),
+            beta: spec.beta(),
+            gamma: spec.gamma(),
+            softness: spec.softness(),
+            class_weight: spec.class_weight().map(ClassWeight::name),
+            least_squares: spec.least_squares().map(|of| kind(of).to_string()),
+            scale: spec.scale().name().to_string(),
+            certificate: WholeCertificate::default(),
+            train_auc: 0.0,
+            scorers: Vec::new(),
+            test_auc: None,
+            model: None,
+            search: None,
+            seconds,
+        }
+    }
+}
+
+/// Classes shown to people; JSON has them all.
+const CLASSES_SHOWN: usize = 30;
+
+impl output::Report for Report {
+    fn document(&self) -> Document {
+        let mut facts = Facts::default();
+        facts.add(
+            "algorithm",
+            format!("{}, a scorer for each class", self.algorithm),
+        );
+        let (n, d) = (thousands(self.n as u64), thousands(self.d as u64));
+        facts.add("examples", format!("{n}, {d} features"));
+        facts.add("classes", self.classes.len());
+        let named = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value}"));
+        let parameters = [
+            named("beta", self.beta),
+            named("gamma", self.gamma),
+            named("softness", self.softness),
+            self.class_weight
+                .map(|weight| format!("class weight {weight}")),
+            Some(format!("scale {}", self.scale)),
+        ];
+        let parameters: Vec<String> = parameters.into_iter().flatten().collect();
+        facts.add("parameters", parameters.join(", "));
+        if let Some(gap) = self.certificate.gap {
+            facts.add(
+                "gap",
+                format!("certified to within {gap:.1e}, all scorers together"),
+            );
+        }
+        facts.add(
+            "training AUC",
+            format!("{} (Hand-Till M)", number(self.train_auc)),
+        );
+        if let Some(test) = &self.test_auc {
+            facts.add("test AUC", format!("{} (Hand-Till M)", number(test.auc)));
+        }
+        if let Some(path) = &self.model {
+            facts.add("model", path.display());
+        }
+        facts.add("seconds", format!("{:.2}", self.seconds.total));
+        let mut table = Table::new(["class", "examples", "training AUC", "gap"]);
+        for scorer in self.scorers.iter().take(CLASSES_SHOWN) {
+            let gap = scorer.gap.map_or(String::new(), |gap| format!("{gap:.1e}"));
+            let n = thousands(scorer.n as u64);
+            table.row([scorer.class.clone(), n, number(scorer.train_auc), gap]);
+        }
+        let more = self.scorers.len().saturating_sub(CLASSES_SHOWN);
+        table.foot = (more > 0).then(|| format!("… {more} more classes (all with --json)"));
+        Document::default().with(facts).with(table)
+    }
+}
