@@ -50,8 +50,10 @@ const LEAST_RUNS: usize = 4;
 /// A sample with fewer positives is left out.
 const LEAST_POSITIVES: usize = 5;
 const DIM: usize = 10;
-/// Of each class, to estimate the AUC of the likelihood ratio.
+/// Of each class, to estimate the AUC of the likelihood ratio: as many as this …
 const BAYES_ROWS: usize = 400_000;
+/// … or this many times the rows of the largest sample.
+const BAYES_TIMES: usize = 40;
 
 /// Of the samples whose generalisation is looked at.
 const GAP_ROWS: usize = 1_000;
@@ -209,8 +211,9 @@ impl Design {
         Ok(self.population.sample(n_pos, rows - n_pos, seed)?)
     }
 
-    fn fact(&self, best: f64, seed: u64) -> Result<Fact> {
-        let data = self.population.sample(BAYES_ROWS, BAYES_ROWS, seed)?;
+    fn fact(&self, best: f64, max_rows: usize, seed: u64) -> Result<Fact> {
+        let rows = BAYES_ROWS.min(max_rows.saturating_mul(BAYES_TIMES));
+        let data = self.population.sample(rows, rows, seed)?;
         let scores: Vec<f64> = (0..data.rows().len())
             .into_par_iter()
             .map(|i| self.population.log_likelihood_ratio(data.rows().row(i)))
@@ -389,7 +392,7 @@ impl Simulation {
         let (mut populations, mut excess) = (Vec::new(), Vec::new());
         for (at, design) in designs.iter().enumerate() {
             let best = design.population.best_linear().1;
-            populations.push(design.fact(best, self.own_seed(at, 0, 0))?);
+            populations.push(design.fact(best, self.max_rows, self.own_seed(at, 0, 0))?);
             for size in self.sizes(at, design) {
                 excess.extend(self.excess(design, best, size, &counter)?);
             }

@@ -69,7 +69,12 @@ fn a_larger_ratio_moves_the_threshold_to_fewer_false_alarms() {
         let mut before = 1.0;
         for ratio in [0.2, 1.0, 5.0, 20.0] {
             let weight = ClassWeight::Ratio(ratio);
-            let found = minimise(&data, None, &params(weight, 0.0, LeastSquares::Plain));
+            // With a small β all examples would be tied.
+            let params = BaUbaucParams {
+                beta: 5.0,
+                ..params(weight, 0.0, LeastSquares::Plain)
+            };
+            let found = minimise(&data, None, &params);
             let lambda = 0.5 * (found.lambda[0] + found.lambda[1]);
             let [mut missed, mut alarms, mut tied] = [0.0_f64; 3];
             for (score, &positive) in found.scores.iter().zip(data.positive()) {

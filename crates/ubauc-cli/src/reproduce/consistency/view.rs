@@ -32,7 +32,7 @@ impl View for Consistency {
         TITLE
     }
 
-    fn tables(&self, _narrow: bool) -> Vec<Block> {
+    fn tables(&self, narrow: bool) -> Vec<Block> {
         let mut blocks: Vec<Block> = vec![self.facts().into()];
         for fact in &self.populations {
             let words = format!(
@@ -49,7 +49,7 @@ impl View for Consistency {
                 thousands(self.generalisation.first().map_or(0, |gap| gap.rows) as u64),
             );
             blocks.push(Block::Paragraph(words));
-            blocks.push(self.gaps_of(method.name()).into());
+            blocks.push(self.gaps_of(method.name(), narrow).into());
         }
         blocks
     }
@@ -187,8 +187,8 @@ impl Consistency {
         table
     }
 
-    /// Dimensions by γ, falling.
-    fn gaps_of(&self, method: &str) -> Table {
+    /// Dimensions by γ, falling; a terminal has no room for standard errors.
+    fn gaps_of(&self, method: &str, narrow: bool) -> Table {
         let rows: Vec<&Gap> = (self.generalisation.iter())
             .filter(|gap| gap.method == method)
             .collect();
@@ -198,10 +198,11 @@ impl Consistency {
         let mut table = Table::new(["d".to_string()].into_iter().chain(heads));
         for of_dim in dims {
             let cells = of_dim.iter().map(|gap| {
-                let shown = format!(
-                    "{:.4} ± {:.4} ({:.4})",
-                    gap.gap.mean, gap.gap.standard_error, gap.auc.mean
-                );
+                let (mean, auc) = (gap.gap.mean, gap.auc.mean);
+                let shown = match narrow {
+                    true => format!("{mean:.4} ({auc:.4})"),
+                    false => format!("{mean:.4} ± {:.4} ({auc:.4})", gap.gap.standard_error),
+                };
                 Cell::rounded(gap.gap.mean, shown)
             });
             let dim = Cell::from(of_dim[0].dim.to_string());
