@@ -118,6 +118,33 @@ def test_weights_are_repetitions(dense):
     np.testing.assert_array_equal(by_class.coef_, by_sample.coef_)
 
 
+@pytest.mark.parametrize("ratio", [0.25, 4, 30.0])
+def test_a_number_is_the_weight_of_the_negatives(ratio, dense, tmp_path):
+    X, y = dense
+    by_number = UBAUCClassifier(**FIXED, softness=0.1, class_weight=ratio, tol=1e-12).fit(X, y)
+    n, n_pos = len(y), (y == 1).sum()
+    weights = np.where(y == 1, n / n_pos, ratio * n / (n - n_pos)) / (1 + ratio)
+    by_sample = UBAUCClassifier(**FIXED, softness=0.1, tol=1e-12).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(by_number.coef_, by_sample.coef_, atol=1e-6)
+    assert by_number.class_weight_ == ratio
+    by_number.save(tmp_path / "model.json")
+    loaded = UBAUCClassifier.load(tmp_path / "model.json")
+    assert loaded.class_weight == loaded.class_weight_ == ratio
+    for wrong in (0, -1.0, np.inf):
+        with pytest.raises(ValueError, match="class_weight"):
+            UBAUCClassifier(**FIXED, class_weight=wrong).fit(X, y)
+
+
+def test_a_partial_auc_tries_numbers(dense):
+    X, y = dense
+    clf = UBAUCClassifier(class_weight="auto", criterion="partial-auc:0.1", random_state=0)
+    tried = {point["class_weight"] for point in clf.fit(X, y).tuning_["points"]}
+    assert {"none", "balanced", 2.5, 10.0} <= tried
+    clf.set_params(criterion="auc")
+    tried = {point["class_weight"] for point in clf.fit(X, y).tuning_["points"]}
+    assert tried == {"none", "balanced"}
+
+
 @pytest.mark.parametrize(
     "labels",
     [[0, 1], [-1.0, 1.0], [3, 7], [False, True], ["no", "yes"], np.array([1, 2], dtype=np.uint8)],

@@ -77,11 +77,14 @@ default="from_dtype"
         objective by less than this share, 1e-7 if None.
     max_iter : int, default=None
         Newton steps (1000 if None) or passes (50 if None) at most.
-    class_weight : dict, "balanced" or "auto", default=None
+    class_weight : dict, "balanced", float or "auto", default=None
         Weights of the classes, which multiply `sample_weight`. "balanced" gives each class half of
         the weight, in the bound and in the least squares, which often pays on imbalanced data.
-        "auto" chooses between that and None with `beta`, unless that leaves the hinge only; it is
-        None where nothing is chosen. In a stream it counts the examples so far.
+        A number gives all negatives together that many times the weight of all positives, 1 being
+        "balanced"; the larger it is, the further to the left of the ROC curve is the threshold of
+        the bound. "auto" chooses between "balanced" and None with `beta`, and among numbers, too,
+        where the criterion is a partial AUC, unless that leaves the hinge only; it is None where
+        nothing is chosen. In a stream it counts the examples so far.
     multi_class : {"ovo", "hand-till", "ovr"}, default="ovo"
         Of more than two classes: "ovo" learns a scorer for each pair, one against one. "hand-till"
         learns one for each class, against the rest, whose classes count alike whatever their sizes:
@@ -160,7 +163,7 @@ default="from_dtype"
     beta_, gamma_, softness_ : float or ndarray of shape (n_pairs,)
         As used.
     least_squares_, class_weight_ : str or None, or list of such
-        As used; `class_weight_` is None or "balanced".
+        As used; `class_weight_` is None, "balanced" or a number.
     features_ : str, or list of such
         "linear", "additive" or "pairs": what was chosen or given.
     effects_ : Effects, or list of such
@@ -237,7 +240,12 @@ default="from_dtype"
         "scale": [StrOptions({"auto", "none", "maxabs", "standard"})],
         "tol": [None, Interval(Real, 0, 1, closed="left")],
         "max_iter": [None, Interval(Integral, 1, None, closed="left")],
-        "class_weight": [StrOptions({"balanced", "auto"}), dict, None],
+        "class_weight": [
+            StrOptions({"balanced", "auto"}),
+            Interval(Real, 0, None, closed="neither"),
+            dict,
+            None,
+        ],
         "multi_class": [StrOptions({"ovo", "hand-till", "ovr"})],
         "criterion": [str],
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],

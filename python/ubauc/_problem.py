@@ -4,6 +4,7 @@ import copyreg
 import json
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
@@ -106,7 +107,7 @@ class Solution:
     beta: float = np.nan
     gamma: float = np.nan
     softness: float = 0.0
-    class_weight: str = "none"
+    class_weight: str | float = "none"
     least_squares: str = "plain"
     n_iter: int = 1
     objective: float = np.nan
@@ -179,6 +180,13 @@ def defaults(algorithm):
     return json.loads(_core.defaults(algorithm))
 
 
+def _class_weight(given):
+    """As the library takes it; those of a dict multiply the sample weights instead."""
+    if isinstance(given, Real):
+        return float(given)
+    return "balanced" if given == "balanced" else "none"
+
+
 def given_to(algorithm, estimator, seed):
     """The parameters of an algorithm; what is "auto" is the library's default."""
     spec = defaults(algorithm)
@@ -186,7 +194,7 @@ def given_to(algorithm, estimator, seed):
         "beta": _number(estimator.beta),
         "gamma": _number(estimator.gamma),
         "softness": _number(estimator.softness),
-        "class_weight": "balanced" if estimator.class_weight == "balanced" else "none",
+        "class_weight": _class_weight(estimator.class_weight),
         "least_squares": estimator.least_squares,
         "intercept": bool(estimator.fit_intercept),
         "scale": estimator.scale,

@@ -135,8 +135,11 @@ def _search(tuned):
         if point["collapsed"]:
             continue
         loss = f"beta {point['beta']:g}, softness {point['softness']:g}, gamma {point['gamma']:g}"
-        if point["class_weight"] != "none":
-            loss += f", {point['class_weight']} classes"
+        weight = point["class_weight"]
+        if weight == "balanced":
+            loss += ", balanced classes"
+        elif weight != "none":
+            loss += f", class weight {weight:g}"
         error = point["standard_error"]
         found.append(
             {

@@ -25,7 +25,6 @@ use serde_json::Value;
 use ubauc::algorithm::Spec;
 use ubauc::document::numbers::thousands;
 use ubauc::features::FeatureMap;
-use ubauc::objective::ubauc::ClassWeight;
 use ubauc::read::{LabelledBatch, LabelledStream, Next, StreamFeatures, StreamOptions};
 
 use crate::args::WrongUsage;
@@ -448,7 +447,7 @@ impl Run<'_> {
             beta: self.spec.beta(),
             gamma: self.spec.gamma(),
             softness: self.spec.softness(),
-            class_weight: self.spec.class_weight().map(ClassWeight::name),
+            class_weight: self.spec.class_weight(),
             eta0: state.learner.eta0(),
             own: (self.spec.beta().is_none()).then(|| self.spec.parameters()),
             steps: state.learner.steps(),

@@ -2,30 +2,13 @@
 
 use clap::ValueEnum;
 use ubauc::data::scale::Scale;
-use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
+use ubauc::objective::ubauc::LeastSquares;
 use ubauc::solver::ol_ubauc::{Rate, Step};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LeastSquaresName {
     Plain,
     Balanced,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClassWeightName {
-    /// Examples of both classes alike
-    None,
-    /// Both classes the same in sum
-    Balanced,
-}
-
-impl From<ClassWeightName> for ClassWeight {
-    fn from(name: ClassWeightName) -> ClassWeight {
-        match name {
-            ClassWeightName::None => ClassWeight::None,
-            ClassWeightName::Balanced => ClassWeight::Balanced,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -29,8 +29,8 @@ use crate::training::{Mapped, Training};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct SearchArgs {
-    /// What the search maximises: auc, partial-auc:F (false alarms up to a share F of the negatives) or average-precision
-    /// [default: auc]
+    /// What the search maximises: auc, partial-auc:F (false alarms up to a share F of the negatives; class weights about 1/F
+    /// are tried, too) or average-precision [default: auc]
     #[arg(long, value_name = "WHAT")]
     pub(crate) criterion: Option<Criterion>,
     /// Folds of the cross-validation [default: 5]
@@ -78,7 +78,8 @@ impl SearchArgs {
 
     /// The parameters of the search for what was typed of the loss.
     pub(crate) fn params(&self, loss: &LossGrid, seed: u64) -> Result<TuneParams> {
-        let default = loss.params();
+        let criterion = self.criterion.unwrap_or_default();
+        let default = loss.params_for(criterion);
         let time_limit = match self.time_limit {
             Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
                 WrongUsage(format!(
@@ -88,7 +89,6 @@ impl SearchArgs {
             None => None,
         };
         let params = TuneParams {
-            criterion: self.criterion.unwrap_or_default(),
             folds: self.folds.unwrap_or(default.folds),
             repeats: self.repeats.or(default.repeats),
             held_out: self.held_out.unwrap_or(default.held_out),
@@ -287,7 +287,7 @@ fn loss_options(point: &GridPoint, intercept: bool) -> String {
         options += &format!(" --softness {softness}");
     }
     if class_weight != ClassWeight::None {
-        options += &format!(" --class-weight {}", class_weight.name());
+        options += &format!(" --class-weight {class_weight}");
     }
     if softness == 0.0 || least_squares != LeastSquares::Plain {
         options += &format!(" --least-squares {}", kind(least_squares));
@@ -308,10 +308,6 @@ pub(crate) fn criterion_name(criterion: Criterion) -> String {
 
 /// A setting in words.
 pub(crate) fn described(setting: &Setting) -> String {
-    let balanced = match setting.class_weight {
-        ClassWeight::None => "",
-        ClassWeight::Balanced => ", balanced classes",
-    };
     let loss = match (setting.beta == 0.0, setting.softness == 0.0) {
         (true, _) => "logistic regression".to_string(),
         (false, true) => format!(
@@ -321,7 +317,10 @@ pub(crate) fn described(setting: &Setting) -> String {
         ),
         (false, false) => format!("beta {}, softness {}", setting.beta, setting.softness),
     };
-    loss + balanced
+    match setting.class_weight.described() {
+        Some(weight) => format!("{loss}, {weight}"),
+        None => loss,
+    }
 }
 
 /// How both did on the examples that neither has seen.

@@ -32,7 +32,7 @@ use crate::algorithm::{algorithm_parser, complete, fit, fit_map};
 use crate::args::{InterceptArgs, WrongUsage};
 use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
-use crate::names::{ClassWeightName, LeastSquaresName, ScaleName, name_of};
+use crate::names::{LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
 use crate::page::PageArgs;
 use crate::scoring;
@@ -92,10 +92,11 @@ pub(crate) struct TrainArgs {
     /// if beta is given and for ol-ubauc, else chosen with beta]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     softness: Option<f64>,
-    /// Weights of the classes, in the bound and in the least squares [default: none if beta and gamma are given, for
-    /// ol-ubauc and logistic, else chosen with them]
-    #[arg(long, value_enum)]
-    class_weight: Option<ClassWeightName>,
+    /// Weights of the classes, in the bound and in the least squares: none, balanced (both classes the same in sum), or R for
+    /// negatives that weigh R times as much as the positives, each class as a whole, which moves the bound to the left of the
+    /// ROC curve [default: none if beta and gamma are given, for ol-ubauc and logistic, else chosen with them]
+    #[arg(long, value_name = "WEIGHT")]
+    class_weight: Option<ClassWeight>,
     /// Weight of |w|²/2, at least 0 [default: chosen by cross-validated AUC; ol-ubauc and logistic: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
@@ -264,7 +265,7 @@ fn report_of(
         beta: spec.beta(),
         gamma: spec.gamma(),
         softness: spec.softness(),
-        class_weight: spec.class_weight().map(ClassWeight::name),
+        class_weight: spec.class_weight(),
         own: (args.algorithm.is_rival()).then(|| spec.parameters()),
         least_squares: spec.least_squares().map(|of| kind(of).to_string()),
         scale: spec.scale().name().to_string(),
@@ -392,7 +393,7 @@ impl TrainArgs {
             betas: self.beta.into_iter().collect(),
             gammas: self.gamma.into_iter().collect(),
             softness: self.softness.into_iter().collect(),
-            class_weights: self.class_weight.into_iter().map(Into::into).collect(),
+            class_weights: self.class_weight.into_iter().collect(),
             least_squares: self.least_squares.into_iter().map(Into::into).collect(),
             intercept: self.intercept.intercept(),
         }
@@ -457,7 +458,7 @@ impl TrainArgs {
     /// What was typed, with defaults where nothing was.
     fn spec(&self, seed: u64) -> Spec {
         let mut spec = Spec::new(self.algorithm);
-        let class_weight = self.class_weight.map(Into::into).unwrap_or_default();
+        let class_weight = self.class_weight.unwrap_or_default();
         let least_squares = self.least_squares.map(Into::into).unwrap_or_default();
         let intercept = self.intercept.intercept();
         match &mut spec {

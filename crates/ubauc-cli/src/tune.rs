@@ -11,6 +11,7 @@ use ubauc::document::numbers::{interval, number};
 use ubauc::document::{Block, Document, Table};
 use ubauc::glass_box::MapKind;
 use ubauc::metrics::Criterion;
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::tune::{GridPoint, LossGrid, SIGNIFICANT, TuneParams, TunedMaps, Verdict};
 
 use crate::args::InterceptArgs;
@@ -18,7 +19,7 @@ use crate::column_report::FeaturesReport;
 use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
 use crate::map_report::{self, MapReport};
-use crate::names::{ClassWeightName, LeastSquaresName, ScaleName};
+use crate::names::{LeastSquaresName, ScaleName};
 use crate::output::{self, Output};
 use crate::search::{SearchArgs, Task, comparison, criterion_name, described, options_of, search};
 use crate::training::{Training, TrainingArgs, quoted};
@@ -73,9 +74,10 @@ pub(crate) struct TuneArgs {
         allow_hyphen_values = true
     )]
     softness: Vec<f64>,
-    /// Weights of the classes to try [default: both; of the hinge none]
-    #[arg(long, value_name = "WEIGHT,…", value_delimiter = ',', value_enum)]
-    class_weight: Vec<ClassWeightName>,
+    /// Weights of the classes to try: none, balanced, or R for negatives that weigh R times as much as the positives, each
+    /// class as a whole [default: none and balanced, for a partial AUC ratios, too; of the hinge none]
+    #[arg(long, value_name = "WEIGHT,…", value_delimiter = ',')]
+    class_weight: Vec<ClassWeight>,
     /// Kinds of least squares to try: over all examples alike, or each class with half of the weight [default: of the hinge
     /// both, else plain]
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_enum)]
@@ -103,7 +105,7 @@ impl TuneArgs {
             betas: self.betas.clone(),
             gammas: self.gammas.clone(),
             softness: self.softness.clone(),
-            class_weights: self.class_weight.iter().map(|&w| w.into()).collect(),
+            class_weights: self.class_weight.clone(),
             least_squares: self.least_squares.iter().map(|&k| k.into()).collect(),
             intercept: self.intercept.intercept(),
         };

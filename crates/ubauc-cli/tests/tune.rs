@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::process::{
@@ -261,6 +262,12 @@ fn the_criterion_is_what_is_maximised() {
             .fold(0.0, f64::max);
         assert_eq!(report["chosen"]["auc"], best);
     }
+    // Class weights beyond none and balanced are tried for the left end of the curve alone.
+    let has_ratios = |report: &Value| {
+        let mut points = report["points"].as_array().unwrap().iter();
+        points.any(|p| p["class_weight"].is_number())
+    };
+    assert!(has_ratios(&partial) && !has_ratios(&auc) && !has_ratios(&precision));
     // Average precision of 20 % positives is far below their AUC.
     assert!(precision["chosen"]["auc"].as_f64() < auc["chosen"]["auc"].as_f64());
     for wrong in ["partial-auc", "partial-auc:0", "partial-auc:2", "f1"] {

@@ -34,7 +34,7 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn params(&self) -> PyResult<TuneParams> {
-        let default = self.loss.params();
+        let default = self.loss.params_for(self.criterion);
         let time_limit = match self.time_limit.map(Duration::try_from_secs_f64) {
             Some(Err(_)) => {
                 let shown = format!("{:?}", self.time_limit);
@@ -46,7 +46,6 @@ impl Search {
         Ok(TuneParams {
             scale: self.scale,
             seed: self.seed,
-            criterion: self.criterion,
             folds: self.folds.unwrap_or(default.folds),
             repeats: self.repeats.or(default.repeats),
             held_out: self.held_out.unwrap_or(default.held_out),

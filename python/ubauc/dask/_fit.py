@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Real
 
 import numpy as np
 from distributed import get_client
@@ -184,6 +185,10 @@ def fit_pairs(estimator, cluster):
         spec["scale"] = "none"
     elif searches(estimator) and estimator.scale == "auto":
         spec["scale"] = _core.suited_scale(cluster.rows, cluster.cols, cluster.stored)
+    if isinstance(estimator.class_weight, Real) and estimator.solver == "online":
+        raise ValueError(
+            f"class_weight = {estimator.class_weight}: a number needs solver = 'batch' on Dask"
+        )
     if isinstance(estimator.class_weight, dict) or (
         estimator.class_weight == "balanced" and estimator.solver == "online"
     ):

@@ -8,12 +8,13 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use ubauc::algorithm::{Algorithm, OlUbauc, Spec};
 use ubauc::data::scale::Scale;
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
 use ubauc::solver::opauc::default_tau;
 
 use crate::algorithm::refuse_foreign;
 use crate::args::{InterceptArgs, WrongUsage};
-use crate::names::{ClassWeightName, LeastSquaresName, ScheduleName, StepName, name_of};
+use crate::names::{LeastSquaresName, ScheduleName, StepName, name_of};
 
 use Algorithm::{OamGra, OamSeq, OlUbauc as Ol, Opauc, Solam};
 
@@ -30,10 +31,10 @@ pub(crate) struct ProblemArgs {
     /// [default: 0]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     softness: Option<f64>,
-    /// ol-ubauc: weights of the classes, in the bound and in the least squares; balanced by the examples so far
-    /// [default: none]
-    #[arg(long, value_enum)]
-    class_weight: Option<ClassWeightName>,
+    /// ol-ubauc: weights of the classes, in the bound and in the least squares; none, balanced by the examples so
+    /// far, or R for negatives that weigh R times as much as the positives, each class as a whole [default: none]
+    #[arg(long, value_name = "WEIGHT")]
+    class_weight: Option<ClassWeight>,
     /// ol-ubauc: weight of |w|²/2, at least 0 [default: 1e-4]
     #[arg(long, value_name = "G", allow_hyphen_values = true)]
     gamma: Option<f64>,
@@ -162,7 +163,7 @@ impl ProblemArgs {
         let default = OlUbaucParams::default();
         spec.finds_eta0 = self.eta0.is_none() && !predict;
         spec.params = OlUbaucParams {
-            class_weight: self.class_weight.map(Into::into).unwrap_or_default(),
+            class_weight: self.class_weight.unwrap_or_default(),
             least_squares: self.least_squares().into(),
             intercept: self.intercept.intercept(),
             step: self.step().into(),

@@ -13,6 +13,7 @@ use ubauc::atomic::is_stdout;
 use ubauc::document::numbers::{number, thousands};
 use ubauc::document::{Document, Facts};
 use ubauc::metrics::{BucketEstimate, FadingEstimate, Fall};
+use ubauc::objective::ubauc::ClassWeight;
 
 use super::drift::{WindowReport, in_words};
 use super::state::State;
@@ -193,7 +194,7 @@ pub(super) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) softness: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) class_weight: Option<&'static str>,
+    pub(super) class_weight: Option<ClassWeight>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) eta0: Option<f64>,
     /// Of the other algorithms, by the names of the options; apart, since OPAUC's lambda is no threshold.
@@ -262,9 +263,8 @@ impl output::Report for Report {
             let value = value?;
             Some(format!("{name} {value}"))
         });
-        let balanced = self.class_weight.filter(|weight| *weight != "none");
-        let balanced = balanced.map(|weight| format!("{weight} classes"));
-        let ours = ours.chain(balanced);
+        let weight = self.class_weight.and_then(ClassWeight::described);
+        let ours = ours.chain(weight);
         let own = self.own.iter().flatten();
         let own = own.map(|(name, value)| format!("{name} {value}"));
         facts.add("parameters", ours.chain(own).collect::<Vec<_>>().join(", "));

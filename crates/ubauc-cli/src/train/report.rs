@@ -9,6 +9,7 @@ use ubauc::algorithm::Trace;
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts};
 use ubauc::metrics::Auc;
+use ubauc::objective::ubauc::ClassWeight;
 use ubauc::tune::{MapTrial, Setting, TunedMaps, Verdict};
 
 use super::online::OnlineReport;
@@ -97,7 +98,7 @@ pub(super) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) softness: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) class_weight: Option<&'static str>,
+    pub(super) class_weight: Option<ClassWeight>,
     /// Of a rival, by the names of the options; apart, since OPAUC's lambda is no threshold.
     #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
     pub(super) own: Option<BTreeMap<&'static str, Value>>,
@@ -158,8 +159,8 @@ impl output::Report for Report {
         parameters.extend(self.beta.map(|beta| named("beta", beta)));
         parameters.extend(self.gamma.map(|gamma| named("gamma", gamma)));
         parameters.extend(self.softness.map(|softness| named("softness", softness)));
-        let balanced = self.class_weight.filter(|weight| *weight != "none");
-        parameters.extend(balanced.map(|weight| format!("{weight} classes")));
+        let weight = self.class_weight.and_then(ClassWeight::described);
+        parameters.extend(weight);
         let own = self.own.iter().flatten();
         parameters.extend(own.map(|(name, value)| format!("{name} {value}")));
         let least_squares = self.least_squares.as_deref();

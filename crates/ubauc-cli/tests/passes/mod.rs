@@ -176,7 +176,8 @@ fn it_comes_near_logistic_regression() {
     let text = overlapping(2000, 10);
     let directory = directory_with(&[("x.svm", &text)]);
     let dir = directory.path();
-    for weight in ["none", "balanced"] {
+    for weight in ["none", "balanced", "4"] {
+        let as_json = weight.parse::<f64>().map_or(weight.into(), Value::from);
         let given = [
             "--gamma",
             "1e-3",
@@ -193,10 +194,10 @@ fn it_comes_near_logistic_regression() {
             found["objective"].as_f64().unwrap() / least["objective"].as_f64().unwrap() - 1.0;
         assert!((-1e-6..1e-2).contains(&above), "{weight}: {above:e}");
         assert_eq!(found["lambda"], 0.0);
-        assert_eq!(found["class_weight"], weight);
+        assert_eq!(found["class_weight"], as_json);
         let saved = model(&dir.join("m.json"));
         assert_eq!(saved["parameters"]["softness"], 1.0);
-        assert_eq!(saved["parameters"]["class_weight"], weight);
+        assert_eq!(saved["parameters"]["class_weight"], as_json);
         assert_eq!(saved["intercept"], found["intercept"]);
     }
 }

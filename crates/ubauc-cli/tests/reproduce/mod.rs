@@ -1,6 +1,7 @@
 //! `ubauc reproduce`: small tables of made-up data sets, stopped and gone on with.
 
 mod config;
+mod consistency;
 mod coverage;
 mod files;
 mod protocol;

@@ -85,7 +85,7 @@ impl BaUbauc {
             Solver::Bcd { .. } if self.params.class_weight != ClassWeight::None => {
                 Err(Error::Parameter {
                     name: "class weight",
-                    value: self.params.class_weight.name().to_string(),
+                    value: self.params.class_weight.to_string(),
                     must: "none for block descent, which is the paper's",
                 })
             }

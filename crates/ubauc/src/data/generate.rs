@@ -295,7 +295,7 @@ impl Deviates {
     }
 
     /// Uniform on the multiples of 2⁻⁵³ in [0, 1).
-    fn uniform(&mut self) -> f64 {
+    pub(super) fn uniform(&mut self) -> f64 {
         (self.rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
@@ -332,7 +332,7 @@ impl Deviates {
 }
 
 /// An independent seed for each purpose `k` of one seed (two rounds of SplitMix64).
-fn mix(seed: u64, k: u64) -> u64 {
+pub(super) fn mix(seed: u64, k: u64) -> u64 {
     fn round(x: u64) -> u64 {
         let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -398,13 +398,13 @@ fn present_in_a_pair(dim: u32, density: f64) -> Vec<(f64, f64)> {
 }
 
 /// φ(x)
-fn normal_density(x: f64) -> f64 {
+pub(super) fn normal_density(x: f64) -> f64 {
     const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
     INV_SQRT_2PI * libm::exp(-0.5 * x * x)
 }
 
 /// 1 − Φ(x), accurate far into the tail.
-fn upper_tail(x: f64) -> f64 {
+pub(super) fn upper_tail(x: f64) -> f64 {
     0.5 * libm::erfc(x * FRAC_1_SQRT_2)
 }
 

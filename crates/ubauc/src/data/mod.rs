@@ -6,6 +6,7 @@ pub mod exact_sum;
 pub mod generate;
 pub(crate) mod hash;
 pub mod labels;
+pub mod mixture;
 pub(crate) mod reservoir;
 pub mod rows;
 pub mod scale;

@@ -11,7 +11,9 @@ const FAINT: &str = "#767676";
 const GRID: &str = "#d9d9d9";
 const STRIPE: &str = "#f4f4f4";
 /// Of series, in order; used again after the last.
-const COLOURS: [&str; 4] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"];
+const COLOURS: [&str; 6] = [
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
+];
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif";
 /// Size, colour and whether it is bold.

@@ -11,9 +11,9 @@
 //! add up, with those of the base, to the points of a row.
 //!
 //! a and b are those of the model's calibration. Without one they are known of logistic regression alone (β = 0): a = 1/κ, and b = 0
-//! or, if classes were balanced, ln(N⁺/N⁻), which takes the balance back.
+//! or, if the negatives weigh R times as much as the positives (1 if balanced), ln(RN⁺/N⁻), which takes the weights back.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::document::numbers::thousands;
 use crate::document::{Document, Facts, Table};
@@ -21,6 +21,7 @@ use crate::features::FeatureMap;
 use crate::features::columns::{ColumnMap, Effect};
 use crate::glass_box::effects::{Effects, Term};
 use crate::model_file::SavedModel;
+use crate::objective::ubauc::ClassWeight;
 use crate::{Error, Result};
 
 /// What points mean.
@@ -219,14 +220,15 @@ fn log_odds(saved: &SavedModel) -> Option<(f64, f64)> {
         _ if number("beta") == Some(0.0) => number("softness").filter(|k| *k > 0.0)?,
         _ => return None,
     };
-    let weight = saved
-        .parameters
-        .get("class_weight")
-        .and_then(|w| w.as_str());
+    let weight = saved.parameters.get("class_weight");
+    let weight = weight.and_then(|w| ClassWeight::deserialize(w).ok());
     let certificate = &saved.certificate;
+    // The odds of a class with the weight a are a times too large.
+    let balanced = certificate.n_pos as f64 / certificate.n_neg as f64;
     let offset = match weight {
-        Some("balanced") => (certificate.n_pos as f64 / certificate.n_neg as f64).ln(),
-        _ => 0.0,
+        Some(ClassWeight::Balanced) => balanced.ln(),
+        Some(ClassWeight::Ratio(r)) => (r * balanced).ln(),
+        Some(ClassWeight::None) | None => 0.0,
     };
     offset.is_finite().then_some((1.0 / softness, offset))
 }

@@ -9,6 +9,7 @@
 //! | [`svm`] | the margin form and its place above L̃ |
 //! | [`population`] | Eq. (11): an estimate of the bound for new data |
 //! | [`pairwise`] | hinge, square and exponential losses of pairs |
+//! | [`class_weight`] | weights of the classes: where λ is on the ROC curve |
 //! | [`loss`] | the hinge and its soft form: value, multiplier and curvature of one example |
 //! | [`ubauc`] | Eq. (6), Eq. (8): the learning objective, as sums over chunks of rows |
 //!
@@ -16,6 +17,7 @@
 //! NaN, infinities and anything above 1e280 in size, so that no sum over examples can overflow.
 
 pub mod auc_risk;
+pub mod class_weight;
 pub mod loss;
 pub mod pairwise;
 pub mod population;

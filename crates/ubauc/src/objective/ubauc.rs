@@ -5,8 +5,8 @@
 //! ```
 //!
 //! φ is the hinge [t]₊ of the paper or its soft form ([`Loss`]); c_i = w·x_i; s_i sample weights (1 if none), N, N⁺, N⁻
-//! sums of weights. [`ClassWeight::Balanced`] multiplies every s_i by N/(2N_{y_i}), hinge and squares alike, which
-//! leaves N as it is. v_i = 1 (`Plain`, the paper) or N/(2N_{y_i}) (`Balanced`: each class counts one half). The intercept b is not penalised and enters the
+//! sums of weights. [`ClassWeight`] multiplies every s_i by a number of its class, N/(2N_{y_i}) for `Balanced`, hinge and
+//! squares alike, which leaves N as it is. v_i = 1 (`Plain`, the paper) or N/(2N_{y_i}) (`Balanced`: each class counts one half). The intercept b is not penalised and enters the
 //! least squares only, since λ absorbs it in the hinge; the paper has none (b = 0).
 //!
 //! Subgradient, with a_i = φ'(y_i(λ − c_i)), for the hinge 1 if y_i(λ − c_i) > 0, else 0 (so 0 is chosen at the kink),
@@ -29,6 +29,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use super::class_weight::ClassWeight;
 use super::loss::Loss;
 use super::sum::Sum;
 use crate::{Error, Result};
@@ -42,35 +43,6 @@ pub enum LeastSquares {
     Plain,
     /// v_i = N/(2N_{y_i}).
     Balanced,
-}
-
-/// What the examples of each class are weighted by, beside their own weights.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClassWeight {
-    /// Nothing.
-    #[default]
-    None,
-    /// N/(2N_{y_i}): both classes have the same weight, in the bound and in the least squares.
-    Balanced,
-}
-
-impl ClassWeight {
-    /// Of positives and negatives.
-    pub fn factors(self, total: ClassWeights) -> [f64; 2] {
-        match self {
-            ClassWeight::None => [1.0, 1.0],
-            ClassWeight::Balanced => [total.pos, total.neg].map(|n| total.sum() / (2.0 * n)),
-        }
-    }
-
-    /// As it is typed and written to files.
-    pub fn name(self) -> &'static str {
-        match self {
-            ClassWeight::None => "none",
-            ClassWeight::Balanced => "balanced",
-        }
-    }
 }
 
 /// P of the head comment: its parameters.

@@ -38,7 +38,7 @@ use crate::objective::ubauc::{ClassWeight, ClassWeights, LeastSquares};
 use crate::solver::nesting::Nesting;
 
 /// What is made of the rows before anything is minimised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weighting {
     /// Of the classes, everywhere.
     pub class_weight: ClassWeight,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::race::two_digits;
 use super::{Setting, TuneParams};
+use crate::metrics::Criterion;
 use crate::objective::ubauc::{ClassWeight, LeastSquares};
 
 /// What is given of the loss; of what is empty the search tries what suits the rest.
@@ -37,10 +39,34 @@ impl Default for LossGrid {
 }
 
 impl LossGrid {
-    /// The search over it: every point on every fold where all is the hinge, else a race.
+    /// The search over it by AUC: every point on every fold where all is the hinge, else a race.
     pub fn params(&self) -> TuneParams {
-        let settings = self.settings();
+        self.params_for(Criterion::Auc)
+    }
+
+    /// The same by another criterion. For a partial AUC up to the rate F the class weights 1/(4F) and 1/F are tried, too,
+    /// where balanced classes are, and further ones if the choice is at an end: these have λ at false alarms of about F.
+    pub fn params_for(&self, criterion: Criterion) -> TuneParams {
+        let mut settings = self.settings();
         let hinge = settings.iter().all(|s| s.softness == 0.0);
+        let moves = self.class_weights.is_empty() && !hinge;
+        let ratios = match criterion {
+            Criterion::PartialAuc { max_fpr } if moves && max_fpr < 1.0 => {
+                let ratios = [0.25 / max_fpr, 1.0 / max_fpr].map(two_digits);
+                ratios.map(ClassWeight::Ratio).to_vec()
+            }
+            _ => Vec::new(),
+        };
+        let losses: Vec<Setting> = (settings.iter().copied())
+            .filter(|s| s.class_weight == ClassWeight::Balanced)
+            .collect();
+        for &class_weight in &ratios {
+            let weighted = losses.iter().map(|&loss| Setting {
+                class_weight,
+                ..loss
+            });
+            settings.extend(weighted);
+        }
         let default = match hinge {
             true => TuneParams::of_hinge(),
             false => TuneParams::default(),
@@ -54,6 +80,8 @@ impl LossGrid {
             },
             extend: !given,
             extend_betas: self.betas.is_empty(),
+            extend_ratios: !ratios.is_empty(),
+            criterion,
             intercept: self.intercept,
             ..default
         }

@@ -86,6 +86,8 @@ pub struct TuneParams {
     pub extend: bool,
     /// The same of β: those of the settings that are alike in all else.
     pub extend_betas: bool,
+    /// The same of the class weights: ratios beyond those of the settings that are alike in all else.
+    pub extend_ratios: bool,
     /// Leave out on later folds what is clearly behind on the first ones.
     pub race: bool,
     /// What is maximised.
@@ -119,6 +121,7 @@ impl Default for TuneParams {
             gammas: vec![1e-1, 1e-2, 1e-3, 1e-4, 1e-5],
             extend: true,
             extend_betas: true,
+            extend_ratios: false,
             race: true,
             criterion: Criterion::Auc,
             folds: 5,

@@ -22,7 +22,7 @@ use super::collapse::Ties;
 use super::judge::{HOPELESS, Judged, Lane};
 use super::{Search, Setting};
 use crate::Result;
-use crate::objective::ubauc::ClassWeight;
+use crate::objective::ubauc::{ClassWeight, ClassWeights};
 
 /// What is left of a standard error in a difference of two models of the same data, generously.
 const PAIRED: f64 = 0.2;
@@ -42,6 +42,10 @@ const GAMMA_RANGE: std::ops::Range<f64> = 1e-10..1e4;
 const BETA_RANGE: std::ops::Range<f64> = 1e-4..1e3;
 /// From the largest β to the next where the one before is 0.
 const BETA_STEP: f64 = 4.0;
+/// From the largest or least weight of the negatives to the next.
+const RATIO_STEP: f64 = 4.0;
+/// Beyond these one class hardly counts.
+const RATIO_RANGE: std::ops::Range<f64> = 1e-3..1e4;
 
 /// A point, as far as it was tried.
 #[derive(Debug, Clone)]
@@ -95,7 +99,10 @@ impl Search<'_> {
             }
         }
         if self.params.extend_betas {
-            self.extend_betas(&mut entries)?;
+            self.extend_settings(&mut entries, Self::with_next_beta)?;
+        }
+        if self.params.extend_ratios {
+            self.extend_settings(&mut entries, Self::with_next_ratio)?;
         }
         if self.params.extend {
             self.extend(&mut entries)?;
@@ -167,11 +174,12 @@ impl Search<'_> {
         };
         let (of, other) = (self.settings[a], self.settings[b]);
         let class_weight = of.class_weight;
-        if (Setting {
+        let balanced = other.class_weight == ClassWeight::Balanced;
+        let alike = Setting {
             class_weight,
             ..other
-        }) != of
-        {
+        };
+        if !balanced || alike != of {
             return false;
         }
         let values = |s: usize| -> Vec<(f64, f64)> {
@@ -192,7 +200,7 @@ impl Search<'_> {
         let of = self.settings[setting];
         let class_weight = ClassWeight::None;
         let twin = Setting { class_weight, ..of };
-        of != twin && self.settings.contains(&twin)
+        of.class_weight == ClassWeight::Balanced && self.settings.contains(&twin)
     }
 
     /// The next γ of the grid, where the best of a setting on the first fold is at an end of those tried and not far behind.
@@ -357,9 +365,12 @@ impl Search<'_> {
         self.round(entries, &of_setting(near), first..k)
     }
 
-    /// More β, as long as the choice has the largest or the least of those tried with its softness and weights; at its γ
-    /// and the neighbours of that.
-    fn extend_betas(&mut self, entries: &mut Vec<Entry>) -> Result<()> {
+    /// More settings, as long as the choice is at an end of those tried; at its γ and the neighbours of that.
+    fn extend_settings(
+        &mut self,
+        entries: &mut Vec<Entry>,
+        next: impl Fn(&Self, usize) -> Option<Setting>,
+    ) -> Result<()> {
         let mut before = f64::NEG_INFINITY;
         for _ in 0..EXTENSIONS {
             let Some((chosen, best)) = self.at_hand(entries, before) else {
@@ -367,16 +378,13 @@ impl Search<'_> {
             };
             before = best;
             let Entry { setting, gamma, .. } = entries[chosen];
-            let Some(beta) = self.next_beta(setting) else {
+            let Some(further) = next(self, setting) else {
                 break;
             };
             let path = self.gammas_of(entries, setting);
             let at = path.iter().position(|g| *g == gamma).unwrap_or(0);
             let near = path[at.saturating_sub(1)..(at + 2).min(path.len())].to_vec();
-            self.settings.push(Setting {
-                beta,
-                ..self.settings[setting]
-            });
+            self.settings.push(further);
             let new = self.settings.len() - 1;
             let only = |gammas: Vec<f64>| {
                 let mut all = vec![Vec::new(); new + 1];
@@ -393,6 +401,45 @@ impl Search<'_> {
             self.round(entries, &only(left), done..self.sizes.folds)?;
         }
         Ok(())
+    }
+
+    /// With the next β, if that of a setting is at an end of those with the same softness and weights.
+    fn with_next_beta(&self, setting: usize) -> Option<Setting> {
+        let beta = self.next_beta(setting)?;
+        Some(Setting {
+            beta,
+            ..self.settings[setting]
+        })
+    }
+
+    /// With the next class weight, if that of a setting is at an end of those with the same loss.
+    fn with_next_ratio(&self, setting: usize) -> Option<Setting> {
+        let of = self.settings[setting];
+        let total = ClassWeights {
+            pos: self.sizes.n_pos as f64,
+            neg: self.sizes.n_neg as f64,
+        };
+        let class_weight = of.class_weight;
+        let alike = (self.settings.iter()).filter(|other| {
+            let same = Setting {
+                class_weight,
+                ..**other
+            };
+            same == of
+        });
+        let ratios = alike.map(|other| other.class_weight.ratio(total));
+        let ratios = falling(&ratios.collect::<Vec<f64>>());
+        let ratio = class_weight.ratio(total);
+        let next = match ratios.as_slice() {
+            [first, _, ..] if *first == ratio => ratio * RATIO_STEP,
+            [.., _, last] if *last == ratio => ratio / RATIO_STEP,
+            _ => return None,
+        };
+        let next = two_digits(next);
+        RATIO_RANGE.contains(&next).then_some(Setting {
+            class_weight: ClassWeight::Ratio(next),
+            ..of
+        })
     }
 
     /// β beyond that of a setting, if it is at an end of those with the same softness and weights.
@@ -461,7 +508,7 @@ fn best_on_first(entries: &[Entry], setting: usize) -> Option<(f64, f64)> {
 }
 
 /// The nearest number of two digits, which people can type.
-fn two_digits(x: f64) -> f64 {
+pub(super) fn two_digits(x: f64) -> f64 {
     format!("{x:.1e}").parse().unwrap_or(x)
 }
 

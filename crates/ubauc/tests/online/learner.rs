@@ -64,6 +64,7 @@ pub(super) fn streams(longest: usize) -> impl Strategy<Value = Stream> {
             softness,
             // A rare class makes steps so long that Eq. (9) diverges.
             class_weight: match balances && !sgd {
+                true if eta0 < 0.1 => ClassWeight::Ratio(20.0 * eta0),
                 true => ClassWeight::Balanced,
                 false => ClassWeight::None,
             },

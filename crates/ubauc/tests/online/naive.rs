@@ -325,6 +325,18 @@ impl Naive {
             (ClassWeight::Balanced, _) => (self.balance(positive), 1.0),
             (ClassWeight::None, LeastSquares::Balanced) => (1.0, self.balance(positive)),
             (ClassWeight::None, LeastSquares::Plain) => (1.0, 1.0),
+            // The classes weigh N/(1 + R) and RN/(1 + R) in sum.
+            (ClassWeight::Ratio(r), kind) => {
+                let share = if positive { 1.0 } else { r } / (1.0 + r);
+                let v = match kind {
+                    LeastSquares::Plain => 1.0,
+                    LeastSquares::Balanced => 0.5 / share,
+                };
+                match self.totals.iter().all(|n| *n > 0.0) {
+                    true => (2.0 * share * self.balance(positive), v),
+                    false => (1.0, 1.0),
+                }
+            }
         }
     }
 

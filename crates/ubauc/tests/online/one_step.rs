@@ -105,6 +105,10 @@ fn balanced_weights_are_those_of_the_examples_so_far() {
         let balanced = learn(ClassWeight::Balanced, least_squares, [3.0, 1.0]);
         let expected = learn(ClassWeight::None, LeastSquares::Plain, [3.0, 2.0]);
         assert_eq!(balanced, expected);
+        // Negatives with 4 times the weight of positives: N/((1 + R)N⁺) = 4/5 of a positive.
+        let plain = LeastSquares::Plain;
+        let ratio = learn(ClassWeight::Ratio(4.0), plain, [3.0, 1.0]);
+        assert_eq!(ratio, learn(ClassWeight::None, plain, [3.0, 0.8]));
     }
 }
 

@@ -214,7 +214,11 @@ fn soft_passes_approach_the_minimum_of_the_batch_solver() {
     let data = dataset(&overlapping()).unwrap();
     let weights: Vec<f64> = (0..400u32).map(|i| f64::from(i % 3)).collect();
     for (softness, beta) in [(1.0, 0.0), (0.1, 0.0), (0.05, 0.5)] {
-        for class_weight in [ClassWeight::None, ClassWeight::Balanced] {
+        for class_weight in [
+            ClassWeight::None,
+            ClassWeight::Balanced,
+            ClassWeight::Ratio(3.0),
+        ] {
             for weights in [None, Some(&weights[..])] {
                 let batch = ba_ubauc::BaUbaucParams {
                     beta,

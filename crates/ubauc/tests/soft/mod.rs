@@ -8,6 +8,7 @@
 //! Two oracles, which share no code with the library or with each other: Newton's method on all of w, b and λ with matrices
 //! written out (`naive.rs`), and Clarabel with exponential cones (`cones.rs`).
 
+mod calibration; // the order of probabilities
 mod certificate; // what is proved is true
 mod cones; // Clarabel
 mod gamma_zero; // what can be proved without a ridge
@@ -53,7 +54,11 @@ impl Soft {
         Soft {
             problem,
             softness: 10_f64.powf(rng.random_range(-3.0..1.0)),
-            class_weight: [ClassWeight::None, ClassWeight::Balanced][rng.random_range(0..2)],
+            class_weight: match rng.random_range(0..3) {
+                0 => ClassWeight::None,
+                1 => ClassWeight::Balanced,
+                _ => ClassWeight::Ratio(10_f64.powf(rng.random_range(-2.0..2.0))),
+            },
         }
     }
 
@@ -63,6 +68,8 @@ impl Soft {
         let of_class = |positive: bool| match self.class_weight {
             ClassWeight::None => 1.0,
             ClassWeight::Balanced => (neg + pos) / (2.0 * if positive { pos } else { neg }),
+            ClassWeight::Ratio(r) if positive => (neg + pos) / ((1.0 + r) * pos),
+            ClassWeight::Ratio(r) => (neg + pos) / ((1.0 + 1.0 / r) * neg),
         };
         let weight = |i: usize| self.problem.weight(i) * of_class(self.problem.positive[i]);
         Problem {

@@ -3,6 +3,7 @@
 mod ba_ubauc; // the certified minimum
 #[cfg(feature = "bcd")]
 mod bcd; // the paper's block descent
+mod class_weight; // where λ is on the ROC curve
 mod coded; // rows of tables
 mod messages; // commands and queries
 pub(crate) mod remote; // rows on other machines

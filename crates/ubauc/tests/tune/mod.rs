@@ -1,5 +1,6 @@
 //! Tuning: the choice is the best that has not collapsed, and the folds are honest.
 
+mod ratios; // class weights for a partial AUC
 mod table; // maps learned without each fold
 
 use std::sync::Mutex;

@@ -97,6 +97,7 @@ impl BaUbaucParams {
     /// Refuses what has no meaning, by name.
     pub fn check(&self) -> Result<()> {
         self.objective().check_for_solver()?;
+        self.class_weight.check()?;
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(Error::Parameter {
                 name: "tolerance",

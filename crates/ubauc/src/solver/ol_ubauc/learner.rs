@@ -548,6 +548,10 @@ impl OlUbaucParams {
         let squares = match self.class_weight {
             ClassWeight::None => self.objective().class_factors(totals),
             ClassWeight::Balanced => [1.0, 1.0],
+            ClassWeight::Ratio(_) => self.objective().class_factors(ClassWeights {
+                pos: shares[0] * totals.pos,
+                neg: shares[1] * totals.neg,
+            }),
         };
         let both = totals.pos > 0.0 && totals.neg > 0.0;
         let of_class = |factors: [f64; 2]| match both && factors.iter().all(|x| x.is_finite()) {

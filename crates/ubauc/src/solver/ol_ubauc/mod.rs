@@ -164,6 +164,7 @@ impl OlUbaucParams {
     /// Refuses what has no meaning, by name.
     pub fn check(&self) -> Result<()> {
         self.objective().check_for_solver()?;
+        self.class_weight.check()?;
         let refuse = |name, value: f64, must| {
             Err(Error::Parameter {
                 name,
