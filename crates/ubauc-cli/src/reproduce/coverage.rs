@@ -18,7 +18,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 use ubauc::document::{Document, Table};
 use ubauc::metrics::{
-    Interval, Resampling, Sample, Statistic, auc, average_precision_interval, recall_at_fpr,
+    Interval, Resampling, Sample, Statistic, auc, average_precision_interval, normal_cdf,
+    normal_quantile, recall_at_fpr,
 };
 
 use crate::output::{Output, Report};
@@ -110,7 +111,7 @@ impl Design {
     /// δ or k.
     fn size(&self) -> f64 {
         match self.model {
-            Model::Binormal => std::f64::consts::SQRT_2 * normal_point(self.auc),
+            Model::Binormal => std::f64::consts::SQRT_2 * normal_quantile(self.auc),
             Model::Exponential => self.auc / (1.0 - self.auc),
         }
     }
@@ -118,7 +119,7 @@ impl Design {
     /// F at T.
     fn false_alarms(&self, t: f64) -> f64 {
         match self.model {
-            Model::Binormal => normal_share(normal_point(t) - self.size()),
+            Model::Binormal => normal_cdf(normal_quantile(t) - self.size()),
             Model::Exponential => t.powf(self.size()),
         }
     }
@@ -133,7 +134,7 @@ impl Design {
             auc: self.auc,
             average_precision: (0..steps as usize).map(precision).sum::<f64>() / f64::from(steps),
             recall: match self.model {
-                Model::Binormal => normal_share(self.size() + normal_point(RATE)),
+                Model::Binormal => normal_cdf(self.size() + normal_quantile(RATE)),
                 Model::Exponential => RATE.powf(1.0 / self.size()),
             },
         }
@@ -179,25 +180,6 @@ impl Design {
             outcome(recall.ci95, truths.recall),
         ])
     }
-}
-
-/// Φ(z).
-fn normal_share(z: f64) -> f64 {
-    0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
-}
-
-/// Φ⁻¹, by halving.
-fn normal_point(share: f64) -> f64 {
-    let (mut low, mut high) = (-40.0, 40.0);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if normal_share(middle) < share {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }
 
 fn exponential(random: &mut Pcg64) -> f64 {

@@ -11,7 +11,7 @@
 //! add up, with those of the base, to the points of a row.
 //!
 //! a and b are those of the model's calibration. Without one they are known of logistic regression alone (β = 0): a = 1/κ, and b = 0
-//! or, if classes were balanced, ln(N⁺/N⁻), which takes the balance back.
+//! or, if classes were balanced, ln(N⁺/N⁻), which takes the balance back; N± are sums of weights where examples had some.
 
 use serde::Serialize;
 
@@ -223,12 +223,24 @@ fn log_odds(saved: &SavedModel) -> Option<(f64, f64)> {
         .parameters
         .get("class_weight")
         .and_then(|w| w.as_str());
-    let certificate = &saved.certificate;
     let offset = match weight {
-        Some("balanced") => (certificate.n_pos as f64 / certificate.n_neg as f64).ln(),
+        Some("balanced") => {
+            let [neg, pos] = class_totals(saved)?;
+            (pos / neg).ln()
+        }
         _ => 0.0,
     };
     offset.is_finite().then_some((1.0 / softness, offset))
+}
+
+/// N⁻ and N⁺: sums of weights where examples had some.
+fn class_totals(saved: &SavedModel) -> Option<[f64; 2]> {
+    if saved.parameters.contains_key("weight") {
+        let sums = saved.parameters.get("weight_sums")?;
+        return Some([sums.get(0)?.as_f64()?, sums.get(1)?.as_f64()?]);
+    }
+    let certificate = &saved.certificate;
+    Some([certificate.n_neg as f64, certificate.n_pos as f64])
 }
 
 fn card(map: &ColumnMap, term: &Term, per_score: f64) -> CardTerm {

@@ -35,7 +35,6 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::bootstrap::{Bootstrap, Sample, Statistic};
-use super::weighted_order::Sum;
 use crate::Result;
 
 /// The 97.5 % point of the standard normal distribution.
@@ -85,7 +84,7 @@ impl FromStr for Interval {
 /// How a bootstrap draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resampling {
-    /// How often, at least once.
+    /// How often, at least 100 times.
     pub resamples: usize,
     /// The seed: one seed, one interval, whatever the number of threads.
     pub seed: u64,
@@ -150,11 +149,9 @@ impl Share {
             Interval::Logit => self.logit(),
             Interval::Delong => self.delong(),
             Interval::Bootstrap => {
-                let drawn = Bootstrap::new(sample)?.run(statistic, resampling, done)?;
-                match drawn.as_slice() {
-                    [first, .., last] if first < last => corrected(&drawn, self.value),
-                    _ => self.without_variation(),
-                }
+                let drawn = Bootstrap::new(sample)?;
+                let found = drawn.interval(self.value, statistic, resampling, done)?;
+                found.unwrap_or_else(|| self.without_variation())
             }
         })
     }
@@ -178,53 +175,4 @@ pub(super) fn share_alike(outcomes: f64) -> f64 {
 pub(super) fn normal(mean: f64, variance: f64, lowest: f64) -> [f64; 2] {
     let half = Z_975 * variance.sqrt();
     [(mean - half).max(lowest), (mean + half).min(1.0)]
-}
-
-/// Efron's BCa interval from ascending draws that are not all equal (`bootstrap.rs`).
-fn corrected(ascending: &[f64], estimate: f64) -> [f64; 2] {
-    // A draw that repeats the sample is equal up to rounding.
-    let same = 1e-12 * estimate.abs();
-    let below = ascending.partition_point(|&x| x < estimate - same);
-    let up_to = ascending.partition_point(|&x| x <= estimate + same);
-    let n = ascending.len() as f64;
-    let z0 = normal_point((0.5 * (below + up_to) as f64 / n).clamp(0.5 / n, 1.0 - 0.5 / n));
-    let acceleration = skewness(ascending) / 6.0;
-    [-Z_975, Z_975].map(|z| {
-        let slowed = (1.0 - acceleration * (z0 + z)).max(f64::MIN_POSITIVE);
-        percentile(ascending, normal_share(z0 + (z0 + z) / slowed))
-    })
-}
-
-/// Third central moment over the standard deviation cubed, of values that are not all equal.
-fn skewness(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = Sum::of(values.iter().copied()) / n;
-    let moment = |k: i32| Sum::of(values.iter().map(|x| (x - mean).powi(k))) / n;
-    moment(3) / moment(2).powf(1.5)
-}
-
-/// Φ(z).
-fn normal_share(z: f64) -> f64 {
-    0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
-}
-
-/// Φ⁻¹, by halving: once an interval.
-fn normal_point(share: f64) -> f64 {
-    let (mut low, mut high) = (-40.0, 40.0);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if normal_share(middle) < share {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
-}
-
-/// The point below which a share of the ascending values lies, between two of them on a straight line.
-fn percentile(ascending: &[f64], share: f64) -> f64 {
-    let place = share * (ascending.len() - 1) as f64;
-    let (low, high) = (place.floor() as usize, place.ceil() as usize);
-    ascending[low] + (place - place.floor()) * (ascending[high] - ascending[low])
 }

@@ -8,7 +8,8 @@
     if (x < 1 && shown > 99.95) return Math.min(shown, 99.99).toFixed(2) + "\u00a0%";
     return shown.toFixed(1) + "\u00a0%";
   };
-  const thousands = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  // Counts are whole; weights are shown to one digit.
+  const thousands = (n) => (Number.isInteger(n) ? String(n) : n.toFixed(1)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
   // Values under the pointer.
   const tip = document.createElement("div");
@@ -60,9 +61,9 @@
     const move = () => {
       const { cut, tp, fp } = cuts[Number(slider.value)];
       put("tp", tp);
-      put("fn", P - tp);
+      put("fn", Math.max(0, P - tp));
       put("fp", fp);
-      put("tn", N - fp);
+      put("tn", Math.max(0, N - fp));
       const shown = cutter.querySelector("[data-is=cut]");
       shown.value = cut === null ? "" : cut;
       shown.textContent = cut === null ? "above all scores" : cut;
