@@ -70,7 +70,7 @@ def run(*arguments):
 
 
 def first_paint(page):
-    """From the navigation to the first content, the median of several loads; the browser of the tests."""
+    """From the navigation to the first content, the median of several loads."""
     sys.path.insert(0, str(ROOT / "python" / "tests"))
     from browser import Page, open_browser
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own: a new cluster in a folder of its own, reached by a socket there."""
+"""A PostgreSQL server of our own: a new cluster in a folder, reached by a socket there."""
 
 import contextlib
 import csv

@@ -13,8 +13,9 @@ use crate::progress::{DRAWS, Progress};
 
 #[derive(Debug, Args)]
 pub(crate) struct IntervalArgs {
-    /// How the 95 % interval is made: DeLong's variance on the logit scale, or symmetric and clipped, or by a bootstrap
-    /// of examples drawn again, as many of each class as there are
+    /// How the 95 % interval is made: DeLong's variance on the logit scale, the same of AUC by Student's distribution where
+    /// few examples decide, or symmetric and clipped, or by a bootstrap of examples drawn again, as many of each class as
+    /// there are
     #[arg(long, value_name = "METHOD", default_value_t, value_parser = parser())]
     pub(crate) interval: Interval,
     /// Draws of the bootstrap, at least 100 [default: 2000]
@@ -62,7 +63,7 @@ impl IntervalArgs {
             Interval::Bootstrap => self.watched(seed, output, |resampling, done| {
                 recall.bootstrap(sample, resampling, done)
             }),
-            Interval::Logit | Interval::Delong => Ok(recall.ci95),
+            Interval::Logit | Interval::Student | Interval::Delong => Ok(recall.ci95),
         }
     }
 

@@ -276,7 +276,7 @@ fn a_full_disk_leaves_the_old_page() {
 fn visits() -> String {
     let mut text = "label,score,other,weight,who\n".to_string();
     for i in 0..240_u32 {
-        let (who, label) = (i / 6, u32::from(i % 5 < 2));
+        let (who, label) = (i / 6, u32::from(i / 6 % 5 < 2));
         // What a patient adds to all scores is why visits are not independent.
         let own = f64::from(who * 37 % 40) / 8.0;
         let score = own + f64::from(i * 7919 % 240) / 60.0 + 2.0 * f64::from(label);

@@ -33,8 +33,8 @@ const RATE: f64 = 0.1;
 pub(super) const RUNS: usize = 1000;
 /// Draws of each bootstrap: fewer than by default, which widens an interval by nothing and shifts its ends a little.
 const RESAMPLES: usize = 400;
-/// AUC by its three intervals, average precision, recall.
-const KINDS: usize = 5;
+/// AUC by its four intervals, average precision, recall.
+const KINDS: usize = 6;
 
 pub(super) fn run(runs: usize, seed: u64, output: Output) -> Result<()> {
     let mut designs = Vec::new();
@@ -159,13 +159,9 @@ impl Design {
             seed: random.random(),
         };
         let share = found.share();
-        let drawn = share.interval(
-            Interval::Bootstrap,
-            Statistic::Auc,
-            &sample,
-            resampling,
-            &|_| {},
-        )?;
+        let by =
+            |method: Interval| share.interval(method, Statistic::Auc, &sample, resampling, &|_| {});
+        let (student, drawn) = (by(Interval::Student)?, by(Interval::Bootstrap)?);
         let precision = average_precision_interval(&scores, &positive)?;
         let recall = recall_at_fpr(&scores, &positive, RATE)?;
         let outcome = |[low, high]: [f64; 2], truth: f64| Outcome {
@@ -174,6 +170,7 @@ impl Design {
         };
         Ok([
             outcome(share.logit(), truths.auc),
+            outcome(student, truths.auc),
             outcome(share.delong(), truths.auc),
             outcome(drawn, truths.auc),
             outcome(precision.ci95, truths.average_precision),
@@ -210,6 +207,7 @@ struct Cell {
     average_precision: f64,
     recall: f64,
     logit: Kind,
+    student: Kind,
     delong: Kind,
     bootstrap: Kind,
     of_average_precision: Kind,
@@ -218,7 +216,14 @@ struct Cell {
 
 impl Cell {
     fn new(design: &Design, truths: Truths, kinds: [Kind; KINDS]) -> Self {
-        let [logit, delong, bootstrap, of_average_precision, of_recall] = kinds;
+        let [
+            logit,
+            student,
+            delong,
+            bootstrap,
+            of_average_precision,
+            of_recall,
+        ] = kinds;
         Self {
             model: design.model,
             n_pos: design.n_pos,
@@ -227,6 +232,7 @@ impl Cell {
             average_precision: truths.average_precision,
             recall: truths.recall,
             logit,
+            student,
             delong,
             bootstrap,
             of_average_precision,
@@ -275,7 +281,7 @@ impl Report for Coverage {
             ("binormal", "Normal scores of equal variance"),
             ("exponential", "Exponential scores: long tails"),
         ] {
-            let head = ["N+", "N-", "AUC", "logit", "delong", "bootstrap"];
+            let head = ["N+", "N-", "AUC", "logit", "student", "delong", "bootstrap"];
             let others = ["average precision", "logit", "recall at FPR 0.1", "order"];
             let mut table = Table::new(head.into_iter().chain(others));
             for cell in (self.cells.iter()).filter(|cell| cell.model.name() == model) {
@@ -284,6 +290,7 @@ impl Report for Coverage {
                     cell.n_neg.to_string(),
                     cell.auc.to_string(),
                     cell.logit.text(),
+                    cell.student.text(),
                     cell.delong.text(),
                     cell.bootstrap.text(),
                     format!("{:.3}", cell.average_precision),

@@ -268,12 +268,35 @@ impl Bootstrap {
 
     /// Σ I³ / 6(Σ I²)^{3/2} of the module, for AUC.
     fn acceleration(&self) -> f64 {
-        let mut counts = vec![[0.0; 2]; self.n_blocks];
+        let influences = self.influences();
+        let power = |k: i32| Sum::of(influences.iter().map(|x| x.powi(k)));
+        power(3) / (6.0 * power(2).powf(1.5))
+    }
+
+    /// ν of `interval.rs`, for AUC and its variance.
+    pub(super) fn degrees_of_freedom(&self, variance: f64) -> f64 {
+        let influences = self.influences();
+        let mut of_variance = Sum::default();
         for stratum in &self.strata {
-            stratum
-                .clone()
-                .for_each(|unit| self.add(unit, 1.0, &mut counts));
+            let own = &influences[stratum.clone()];
+            let power = |k: i32| Sum::of(own.iter().map(|x| x.powi(k)));
+            let squares = power(2);
+            of_variance.add(power(4) - squares * squares / own.len() as f64);
         }
+        let ratio = 2.0 * variance * variance / of_variance.value();
+        // No spread at all: as good as known.
+        if of_variance.value() > 0.0 {
+            ratio.max(1.0)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// I of every unit.
+    fn influences(&self) -> Vec<f64> {
+        let mut counts = vec![[0.0; 2]; self.n_blocks];
+        let units = || self.strata.iter().flat_map(Clone::clone);
+        units().for_each(|unit| self.add(unit, 1.0, &mut counts));
         let total = |class: usize| Sum::of(counts.iter().map(|block| block[class]));
         let (w_neg, w_pos) = (total(0), total(1));
         let auc = auc_of(&counts);
@@ -294,16 +317,11 @@ impl Bootstrap {
             let weight = self.weights.as_ref().map_or(1.0, |w| w[example]);
             weight * of_blocks[(slot >> 1) as usize][(slot & 1) as usize]
         };
-        let (mut squares, mut cubes) = (Sum::default(), Sum::default());
-        for unit in self.strata.iter().flat_map(Clone::clone) {
-            let own: f64 = match &self.units {
-                None => influence(unit),
-                Some(starts) => (starts[unit]..starts[unit + 1]).map(influence).sum(),
-            };
-            squares.add(own * own);
-            cubes.add(own * own * own);
-        }
-        cubes.value() / (6.0 * squares.value().powf(1.5))
+        let of_unit = |unit: usize| match &self.units {
+            None => influence(unit),
+            Some(starts) => (starts[unit]..starts[unit + 1]).map(influence).sum(),
+        };
+        units().map(of_unit).collect()
     }
 }
 

@@ -13,7 +13,8 @@ pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
     let [n_neg, n_pos] = scorer.auc.totals();
     let [up, down] = shares(scorer);
     let most = up.iter().chain(&down).fold(0.0_f64, |a, b| a.max(*b));
-    let y = Axis::default().span([-most, most].into_iter());
+    // Room for the names of the classes above and below the bars.
+    let y = Axis::default().span([-1.2 * most, 1.2 * most].into_iter());
     let x = Axis::default().span([low, high].into_iter());
     let margins = Margins {
         left: 12.0,
@@ -49,12 +50,7 @@ pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
     {
         let at = chart.x(cut);
         chart.at_cut("scores", [cut, 0.0], [[low, high], [0.0, most]], |chart| {
-            chart.segment(
-                [at, chart.margins.top],
-                [at, chart.bottom()],
-                Paint::Ink,
-                1.5,
-            );
+            chart.segment([at, chart.y(most)], [at, chart.y(-most)], Paint::Ink, 1.5);
         });
     }
     let title = format!(

@@ -341,6 +341,53 @@ fn a_recall_that_no_draw_changes_has_its_own_interval() {
 }
 
 #[test]
+fn students_interval_has_the_degrees_of_freedom_of_the_variance() {
+    // Ties, few positives, one far below: by the placements one by one, and the point of a table.
+    let mut random = Pcg64::seed_from_u64(8);
+    let positive: Vec<bool> = (0..60).map(|i| i % 4 == 0).collect();
+    let scores: Vec<f64> = (positive.iter())
+        .map(|&p| (random.random::<f64>() * 9.0 + if p { 7.0 } else { 0.0 }).round())
+        .collect();
+    let found = auc(&scores, &positive).unwrap();
+    let of = |class: bool| {
+        let own = |i: &usize| positive[*i] == class;
+        let (mine, others): (Vec<usize>, Vec<usize>) = (0..60).partition(own);
+        let sign = if class { 1.0 } else { -1.0 };
+        let mean = |&i: &usize| {
+            let wins = others
+                .iter()
+                .map(|&j| won(sign * scores[i], sign * scores[j]));
+            wins.sum::<f64>() / others.len() as f64 - found.auc
+        };
+        let moves: Vec<f64> = mine.iter().map(|i| mean(i) / mine.len() as f64).collect();
+        let power = |k| moves.iter().map(|x: &f64| x.powi(k)).sum::<f64>();
+        power(4) - power(2) * power(2) / mine.len() as f64
+    };
+    let df = 2.0 * found.variance * found.variance / (of(true) + of(false));
+    let sample = Sample::new(&scores, &positive);
+    let resampling = Resampling::default();
+    let got = found.share().interval(
+        Interval::Student,
+        Statistic::Auc,
+        &sample,
+        resampling,
+        &|_| {},
+    );
+    let logit = |p: f64| (p / (1.0 - p)).ln();
+    let [low, high] = got.unwrap().map(logit);
+    let point = (high - low) / 2.0 * found.auc * (1.0 - found.auc) / found.variance.sqrt();
+    // Cornish and Fisher's expansion of Student's point.
+    let expected = Z
+        + (Z.powi(3) + Z) / (4.0 * df)
+        + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * df * df);
+    assert!(df > 5.0 && df < 200.0, "{df}");
+    assert!(
+        (point - expected).abs() < 0.02 / df,
+        "{point} {expected} {df}"
+    );
+}
+
+#[test]
 fn methods_are_known_by_name() {
     for method in Interval::ALL {
         assert_eq!(method.to_string().parse(), Ok(method));
