@@ -27,6 +27,7 @@ from glass import (
 from measure import CACHE, ROOT, best, measure, measure_text, seconds, svmlight_text, table
 from online import bench_endless, bench_online, bench_stream
 from package import bench_python
+from report import bench_report
 from scale import bench_scale
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
@@ -238,6 +239,7 @@ BENCHMARKS = {
     "memory": bench_memory,
     "good": bench_good,
     "tables": bench_tables,
+    "report": bench_report,
     "glass": bench_glass,
     "glass-fit": bench_glass_fit,
     "glass-scores": bench_glass_scores,

@@ -5,6 +5,7 @@ import io
 import os
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -89,6 +90,22 @@ class Page:
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
+
+    def painted(self, script):
+        """What a script answers once there is an answer: paint is recorded behind the load."""
+        for _ in range(100):
+            found = self.run(script)
+            if found is not None:
+                return found
+            time.sleep(0.05)
+        raise AssertionError("nothing was painted")
+
+    def part(self, top, height, width):
+        """A part of the page, as the bytes of a PNG."""
+        clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
+        given = {"format": "png", "captureBeyondViewport": True, "clip": clip}
+        found = self.driver.execute_cdp_cmd("Page.captureScreenshot", given)
+        return base64.b64decode(found["data"])
 
     def screenshot(self):
         """The whole page, as the bytes of a PNG."""

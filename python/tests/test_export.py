@@ -1,4 +1,4 @@
-"""Models in other forms, run where they go: Python alone, SQLite, DuckDB, ONNX Runtime."""
+"""Models in other forms, run where they go: Python, SQLite, DuckDB, PostgreSQL, ONNX Runtime."""
 
 import csv
 import io
@@ -14,6 +14,7 @@ import sys
 import numpy as np
 import pandas
 import pytest
+from postgres import open_server
 from ubauc import UBAUCClassifier
 
 TABLES = {
@@ -37,6 +38,12 @@ def rows_of(path):
     names = [name or f"column_{at}" for at, name in enumerate(names, 1)]
     value = lambda text: None if text.strip() in MISSING else text.strip()  # noqa: E731
     return [dict(zip(names, map(value, row), strict=True)) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    with open_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +154,14 @@ def by_duckdb(path, rows):
     return connection.execute(query).df()["score"].to_numpy()
 
 
+def by_postgres(server, path, rows):
+    server.load("rows", as_columns(rows))
+    query, test = split_sql(path)
+    ((wrong,),) = (row.values() for row in server.run(test))
+    assert wrong == "0"
+    return np.array([float(row["score"]) for row in server.run(query)])
+
+
 def by_onnx(path, columns):
     runtime = pytest.importorskip("onnxruntime")
     session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -191,8 +206,29 @@ def test_every_form_has_the_scores_of_the_model(program, made, kind):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["linear", "additive", "pairs"])
+def test_postgresql_has_the_scores_of_the_model(program, made, postgres, kind):
+    model = trained(program, made, kind)
+    expected = scores_of(program, model, made / "test.csv")
+    rows = rows_of(made / "test.csv")
+    # Blanks and tabs around a text are none of it.
+    for row in rows[::3]:
+        if row["city; of"] is not None:
+            row["city; of"] = f" \t{row['city; of']}\t"
+    sql = exported(program, model, "sql")
+    for found in (by_postgres(postgres, sql, rows), by_sqlite(sql, rows), by_duckdb(sql, rows)):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", TABLES)
-def test_the_shared_tables(program, tmp_path, name):
+def test_the_shared_tables_in_postgresql(program, tmp_path, postgres, name):
+    model, rows, expected = model_of_shared_table(program, tmp_path, name)
+    found = by_postgres(postgres, exported(program, model, "sql"), rows)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+def model_of_shared_table(program, tmp_path, name):
+    """A model with pairs, rows for it and their scores."""
     data = os.environ.get("UBAUC_DATA")
     if not data:
         pytest.skip("SKIPPED: UBAUC_DATA is not set")
@@ -207,14 +243,31 @@ def test_the_shared_tables(program, tmp_path, name):
     pairs = 1 if name == "amazon_employee_access" else 3
     model = trained(program, tmp_path, "pairs", *label, pairs=pairs)
     expected = scores_of(program, model, tmp_path / "test.csv")
+    return model, rows_of(tmp_path / "test.csv"), expected
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_shared_tables(program, tmp_path, name):
+    model, rows, expected = model_of_shared_table(program, tmp_path, name)
     found, _ = by_python(exported(program, model, "python"), tmp_path / "test.csv")
     assert found.tolist() == expected.tolist()
-    rows = rows_of(tmp_path / "test.csv")
     sql = exported(program, model, "sql")
     np.testing.assert_allclose(by_sqlite(sql, rows), expected, rtol=0, atol=1e-9)
     np.testing.assert_allclose(by_duckdb(sql, rows), expected, rtol=0, atol=1e-9)
     found = by_onnx(exported(program, model, "onnx"), as_columns(rows))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+def test_infinity_is_a_level_like_others(program, made):
+    model = trained(program, made, "linear")
+    path = exported(program, model, "python")
+    code = (
+        "import runpy, sys; of = runpy.run_path(sys.argv[1])['score'];"
+        "row = {'the \\\"age\\\"': 30};"
+        "print(of(row | {'city; of': float('inf')}) == of(row | {'city; of': 'never seen'}))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code, path], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_times_go_to_python_alone(program, tmp_path):
@@ -312,6 +365,23 @@ def test_points_add_up_to_the_log_odds(program, made):
     expected = 600 + 20 / math.log(2) * (-log_odds - math.log(50))
     found = [points_of(card, row) for row in rows_of(made / "test.csv")]
     np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_points_of_weighted_and_balanced_classes(program, made, tmp_path):
+    """A weight of 3 is three rows: the same model, and the same points."""
+    frame = pandas.read_csv(made / "train.csv")
+    frame["w"] = np.where(frame["y"] == "yes", 3, 1)
+    frame.to_csv(tmp_path / "weighted.csv", index=False)
+    repeated = frame.loc[frame.index.repeat(frame["w"])].drop(columns="w")
+    repeated.to_csv(tmp_path / "repeated.csv", index=False)
+    loss = [*LOGISTIC[:-1], "balanced", "--features", "linear", "--label", "y", "--quiet"]
+    cards = []
+    for name, more in (("weighted", ["--weight", "w"]), ("repeated", [])):
+        model = tmp_path / f"{name}.json"
+        program("train", tmp_path / f"{name}.csv", *loss, *more, "--model", model)
+        points = ["--points", "pdo=20,odds=50,base=600", "--json"]
+        cards.append(json.loads(program("export", model, *points)))
+    assert abs(cards[0]["base_points"] - cards[1]["base_points"]) < 0.2
 
 
 def points_of(card, row):

@@ -1,6 +1,7 @@
 """The report in a real browser: what a reader sees, on a screen, on a phone and on paper."""
 
 import json
+import pathlib
 import re
 from html.parser import HTMLParser
 
@@ -47,6 +48,13 @@ def pages(program, tmp_path_factory):
         program("train", train, "--features", kind, *more, *loss, "--model", model)
         found = program("report", model, test, "-o", page, "--json", "--cost-fn", 5)
         made[kind] = page, json.loads(found)
+    groups, weights = folder / "groups.html", folder / "weights.html"
+    points = ["--points", "pdo=20,odds=50,base=600"]
+    report = ["report", folder / "additive.json", test, "--json", "--cost-fn", 5]
+    found = program(*report, "-o", groups, "--group", "job", *points)
+    made["groups"] = groups, json.loads(found)
+    found = program(*report, "-o", weights, "--weight", "gain")
+    made["weights"] = weights, json.loads(found)
     page = folder / "compare.html"
     models = ["--model", folder / "linear.json", "--model", folder / "pairs.json"]
     found = program("compare", *models, test, "--report", page, "--json")
@@ -59,7 +67,7 @@ def pages(program, tmp_path_factory):
     return made
 
 
-KINDS = ["linear", "additive", "pairs", "compare", "train"]
+KINDS = ["linear", "additive", "pairs", "compare", "train", "groups", "weights"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,7 +104,7 @@ def test_nothing_overflows(browser, pages, kind, width):
     assert wide == []
 
 
-@pytest.mark.parametrize("kind", ["linear", "compare"])
+@pytest.mark.parametrize("kind", ["linear", "compare", "weights"])
 def test_the_slider_moves_the_table_the_sentence_and_the_mark(browser, pages, kind):
     page = Page(browser, pages[kind][0])
     page.resize(800)
@@ -118,7 +126,8 @@ def test_the_slider_moves_the_table_the_sentence_and_the_mark(browser, pages, ki
         assert by_script == sentence
     page.run(moved, 0)
     first, text, transform = page.run(state)
-    assert first[0] == first[2] == 0 and sum(first) == sum(before)
+    # Weights are shown to one digit.
+    assert first[0] == first[2] == 0 and sum(first) == pytest.approx(sum(before), abs=0.2)
     assert text != sentence and transform
     page.run(moved, 10_000)
     last, *_ = page.run(state)
@@ -205,6 +214,20 @@ def test_dark_and_light_have_enough_contrast(browser, pages):
     page.media("light")
 
 
+def test_the_pictures_of_the_docs_are_small():
+    """`python docs/images/report.py` makes them."""
+    docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
+    names = re.findall(r"\(images/(.*?\.png)\)", (docs / "report.md").read_text())
+    assert set(names) == {path.name for path in (docs / "images").glob("*.png")}
+    assert len(names) == 2
+    for name in names:
+        picture = (docs / "images" / name).read_bytes()
+        assert picture.startswith(b"\x89PNG") and len(picture) < 100_000
+        # Width and height are in the header.
+        width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+        assert width == 800 and 600 < height <= 1000
+
+
 class Numbers(HTMLParser):
     """Every number with a key, and what it stands for."""
 
@@ -224,7 +247,7 @@ def at(report, key):
     return report
 
 
-@pytest.mark.parametrize("kind", ["linear", "additive", "pairs"])
+@pytest.mark.parametrize("kind", ["linear", "additive", "pairs", "groups", "weights"])
 def test_numbers_are_those_of_the_json(pages, kind):
     path, report = pages[kind]
     text = path.read_text()
@@ -252,8 +275,27 @@ def test_numbers_are_those_of_the_json(pages, kind):
         c["false_alarms"] for c in scorer["cuts"][1:]
     ]
     terms = tables["Terms, the most important first"].findall("tbody/tr")
-    shown = [float(row.find(".//data").get("value")) for row in terms]
-    assert shown == [term["importance"] for term in report["effects"]["terms"]]
+    shown = [[float(data.get("value")) for data in row.findall(".//data")][:3] for row in terms]
+    terms = report["effects"]["terms"]
+    assert shown == [[term["importance"], *term["interval"]] for term in terms]
+    for term in report.get("points", {"terms": []})["terms"]:
+        if "<" not in term["name"] and term["cells"]:
+            rows = tables[f"Points of {term['name']}"].findall("tbody/tr")
+            shown = [[float(d.get("value")) for d in row.findall(".//data")] for row in rows]
+            cells = [[cell["rows"], cell["points"]] for cell in term["cells"][:60]]
+            assert shown[: len(cells)] == cells
+
+
+def test_groups_and_weights_say_what_they_count(pages):
+    text, report = pages["groups"][0].read_text(), pages["groups"][1]
+    assert "only groups are independent" in text and report["scorers"][0]["groups"] == 40
+    plain = pages["additive"][1]["scorers"][0]
+    width = lambda scorer: scorer["ci95"][1] - scorer["ci95"][0]  # noqa: E731
+    assert report["scorers"][0]["auc"] == plain["auc"]
+    assert width(report["scorers"][0]) != width(plain)
+    assert all(a > b for a, b in zip(report["scorers"][0]["band"], plain["band"], strict=True))
+    text, report = pages["weights"][0].read_text(), pages["weights"][1]
+    assert "Rows have weights" in text and report["scorers"][0]["auc"] != plain["auc"]
 
 
 def test_numbers_of_a_comparison_are_those_of_the_json(pages):

@@ -225,6 +225,7 @@ def write_report(
     path: str | os.PathLike[str],
     scores: Floats,
     positive: Bools,
+    counting: tuple[Floats | None, NDArray[np.uint32] | None],
     model: dict[str, Any],
     given: str,
     n_jobs: int,

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._glass_box import GlassBoxClassifier
 from ._model_file import certificate_of, class_name
+from .metrics._given import groups_of, weights_of
 
 
 class Report:
@@ -40,7 +41,7 @@ class Report:
 class ReportingClassifier(GlassBoxClassifier):
     """Writes its report."""
 
-    def report(self, path, X, y, *, cost_fp=None, cost_fn=None):
+    def report(self, path, X, y, *, sample_weight=None, groups=None, cost_fp=None, cost_fn=None):
         """Write a page of HTML that says how good the model is, what it looks at and where to cut.
 
         The page is one file with charts. It needs no network, opens from disk, and prints. Judge on
@@ -54,6 +55,11 @@ class ReportingClassifier(GlassBoxClassifier):
             Examples to judge by.
         y : array-like of shape (n_samples,)
             Their classes, both of two.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, at least 0: every curve, share and count of the page is weighted.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each example; not together with weights. Only groups are independent, and
+            intervals and bands are theirs.
         cost_fp, cost_fn : float, default=None
             What a false alarm and a missed positive cost; the page marks the cheapest cut. One that
             is not given is 1 if the other is.
@@ -70,6 +76,8 @@ class ReportingClassifier(GlassBoxClassifier):
         for name, cost in zip(("cost_fp", "cost_fn"), costs, strict=True):
             if cost is not None and not (np.isfinite(cost) and cost >= 0):
                 raise ValueError(f"{name} = {cost!r}: must be finite and not negative")
+        if sample_weight is not None and groups is not None:
+            raise ValueError("give one of sample_weight and groups, not both")
         decision = self.decision_function(X)
         y = np.asarray(y)
         unknown = np.setdiff1d(y, self.classes_)
@@ -99,6 +107,7 @@ class ReportingClassifier(GlassBoxClassifier):
             os.fspath(path),
             np.ascontiguousarray(decision, dtype=np.float64),
             np.ascontiguousarray(y == self.classes_[1]),
+            (weights_of(sample_weight, decision), groups_of(groups, decision)),
             found.model([class_name(label) for label in self.classes_], names),
             json.dumps(given),
             effective_n_jobs(self.n_jobs),

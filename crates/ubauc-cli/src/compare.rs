@@ -8,15 +8,16 @@ use serde::Serialize;
 use ubauc::data::labels::Binary;
 use ubauc::document::numbers::{interval, number, p_value};
 use ubauc::document::{Document, Table};
-use ubauc::metrics::{Auc, PairedTest, Sample, Statistic, compare_many};
+use ubauc::metrics::{Auc, PairedTest, Sample, Statistic, clustered_compare_many, compare_many};
 use ubauc::model_file::SavedModel;
 use ubauc::report::JudgedOn;
 
 use crate::args::WrongUsage;
+use crate::group_arg::GroupArg;
 use crate::input::{ScoreArgs, Scores};
 use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
-use crate::page::{self, PageArgs, PageParts, PageScores, file_part};
+use crate::page::{self, PageArgs, PageExamples, PageParts, PageScores, file_part};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc compare`.
@@ -25,7 +26,8 @@ use crate::scoring::{ColumnArgs, Scoring};
     ubauc compare model_a.csv model_b.csv\n  \
     ubauc compare --model a.json --model b.json test.svm\n  \
     ubauc compare scores.csv --score logistic,forest,ubauc\n  \
-    ubauc compare scores.csv --score logistic,forest --report page.html\n\n\
+    ubauc compare scores.csv --score logistic,forest --report page.html\n  \
+    ubauc compare visits.csv --score old,new --group patient\n\n\
     Files must hold the same examples in the same order; their labels are checked row by row.")]
 pub(crate) struct CompareArgs {
     /// Files of labels and scores: two or more, or one with several --score columns
@@ -34,6 +36,8 @@ pub(crate) struct CompareArgs {
     /// Compare models on one file of examples: give it twice or more
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["score", "feature"])]
     model: Vec<PathBuf>,
+    #[command(flatten)]
+    group: GroupArg,
     #[command(flatten)]
     page: PageArgs,
     #[command(flatten)]
@@ -52,6 +56,7 @@ pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
         .map(PathBuf::as_path)
         .collect();
     args.page.refuse_early(&inputs)?;
+    args.page.costs.card(None)?;
     args.interval.check()?;
     if !args.model.is_empty() {
         return models(args, seed, output);
@@ -78,37 +83,58 @@ pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
         let what = "one scorer only: name a second file, or several columns (--score a,b)";
         return Err(WrongUsage(what.to_string()).into());
     }
-    let mut report = report(&names, &columns, &labels.positive)?;
-    report.set_intervals(args, (&columns, &labels.positive), seed, output)?;
-    write_page(args, &report, &columns, &labels)?;
-    tell(&report, output)
+    let n = labels.positive.len();
+    let groups = args.group.read(&args.files[0], &args.scores.format, n)?;
+    let found = Compared {
+        names,
+        columns,
+        labels,
+        groups,
+    };
+    found.tell(args, seed, output)
+}
+
+/// Scorers of the same examples.
+struct Compared {
+    names: Vec<String>,
+    columns: Vec<Vec<f64>>,
+    labels: Binary,
+    groups: Option<Vec<u32>>,
+}
+
+impl Compared {
+    fn tell(&self, args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
+        let groups = self.groups.as_deref();
+        let mut report = report(&self.names, &self.columns, &self.labels.positive, groups)?;
+        report.set_intervals(args, self, seed, output)?;
+        write_page(args, &report, self)?;
+        tell(&report, output)
+    }
 }
 
 /// The page of all scorers, if one was asked for.
-fn write_page(
-    args: &CompareArgs,
-    found: &Report,
-    columns: &[Vec<f64>],
-    labels: &Binary,
-) -> Result<()> {
+fn write_page(args: &CompareArgs, found: &Report, compared: &Compared) -> Result<()> {
     let Some(path) = &args.page.report else {
         return Ok(());
     };
     let models = args.model.iter().map(|model| SavedModel::load(model));
     let models = models.collect::<ubauc::Result<Vec<_>>>()?;
-    let scorers = found.scorers.iter().zip(columns).enumerate();
+    let scorers = found.scorers.iter().zip(&compared.columns).enumerate();
     let scorers = scorers.map(|(k, (scorer, scores))| PageScores {
         name: scorer.name.clone(),
         scores,
-        auc: Some(scorer.auc.clone()),
+        auc: Some(scorer.auc.clone().into()),
         model: models.get(k),
         threshold: None,
     });
     let scorers: Vec<PageScores<'_>> = scorers.collect();
     let parts = PageParts {
         title: format!("{} scorers side by side", scorers.len()),
-        classes: labels.names.clone(),
-        positive: &labels.positive,
+        classes: compared.labels.names.clone(),
+        examples: PageExamples {
+            groups: compared.groups.as_deref(),
+            ..PageExamples::new(&compared.labels.positive)
+        },
         judged_on: JudgedOn::Given,
         costs: args.page.costs.costs()?,
     };
@@ -131,13 +157,15 @@ fn models(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
         format: &args.scores.format,
         classes: &args.scores.classes,
     };
-    let found = scoring.score(path, &[], output)?;
-    let names: Vec<String> = args.model.iter().map(|m| m.display().to_string()).collect();
-    let positive = &found.labels.positive;
-    let mut report = report(&names, &found.columns, positive)?;
-    report.set_intervals(args, (&found.columns, positive), seed, output)?;
-    write_page(args, &report, &found.columns, &found.labels)?;
-    tell(&report, output)
+    let found = scoring.score_besides(path, &[], args.group.name(), output)?;
+    let n = found.labels.positive.len();
+    let compared = Compared {
+        names: args.model.iter().map(|m| m.display().to_string()).collect(),
+        groups: args.group.read(path, &args.scores.format, n)?,
+        columns: found.columns,
+        labels: found.labels,
+    };
+    compared.tell(args, seed, output)
 }
 
 fn tell(report: &Report, output: Output) -> Result<()> {
@@ -152,9 +180,17 @@ fn tell(report: &Report, output: Output) -> Result<()> {
 }
 
 /// Tests all pairs of scorers.
-pub(crate) fn report(names: &[String], columns: &[Vec<f64>], positive: &[bool]) -> Result<Report> {
+pub(crate) fn report(
+    names: &[String],
+    columns: &[Vec<f64>],
+    positive: &[bool],
+    groups: Option<&[u32]>,
+) -> Result<Report> {
     let scorers: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let found = compare_many(&scorers, positive)?;
+    let found = match groups {
+        None => compare_many(&scorers, positive)?,
+        Some(groups) => clustered_compare_many(&scorers, positive, groups)?,
+    };
     let scorers = names
         .iter()
         .zip(found.aucs)
@@ -248,12 +284,15 @@ impl Report {
     fn set_intervals(
         &mut self,
         args: &CompareArgs,
-        (columns, positive): (&[Vec<f64>], &[bool]),
+        compared: &Compared,
         seed: u64,
         output: Output,
     ) -> Result<()> {
-        for (scorer, scores) in self.scorers.iter_mut().zip(columns) {
-            let sample = Sample::new(scores, positive);
+        for (scorer, scores) in self.scorers.iter_mut().zip(&compared.columns) {
+            let sample = Sample {
+                groups: compared.groups.as_deref(),
+                ..Sample::new(scores, &compared.labels.positive)
+            };
             let share = scorer.auc.share();
             let args = &args.interval;
             scorer.auc.ci95 = args.of(share, Statistic::Auc, &sample, seed, output)?;

@@ -74,7 +74,7 @@ pub(crate) fn run(_: &DemoArgs, seed: u64, output: Output) -> Result<()> {
         bound: bound::Report {
             bound: univariate::bound(&columns[0], test.positive())?,
         },
-        compare: compare::report(&names, &columns, test.positive())?,
+        compare: compare::report(&names, &columns, test.positive(), None)?,
         table: TableDemo::run(seed)?,
     })
 }

@@ -13,17 +13,19 @@ use ubauc::document::{Document, Facts, Table};
 use ubauc::many_classes::ClassModel;
 use ubauc::metrics::{
     Auc, AveragePrecision, HandTill, Interval, PartialAuc, RecallAtFpr, RocPart, Sample, Share,
-    Statistic, WeightedAuc, auc, average_precision_interval, hand_till, recalls_at_fpr, roc_curve,
+    Statistic, WeightedAuc, auc, average_precision_interval, clustered_auc,
+    clustered_average_precision, clustered_recalls_at_fpr, hand_till, recalls_at_fpr, roc_curve,
     weighted_auc,
 };
 use ubauc::model_file::SavedModel;
-use ubauc::report::JudgedOn;
+use ubauc::report::{AucPart, JudgedOn};
 
 use crate::args::WrongUsage;
+use crate::group_arg::GroupArg;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
 use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
-use crate::page::{self, PageArgs, PageParts, PageScores, file_name, file_part};
+use crate::page::{self, PageArgs, PageExamples, PageParts, PageScores, file_name, file_part};
 use crate::report;
 use crate::scoring::classes::{ClassFile, Loaded};
 use crate::scoring::{ColumnArgs, Scoring};
@@ -34,6 +36,7 @@ use crate::scoring::{ColumnArgs, Scoring};
     ubauc evaluate scores.csv\n  \
     ubauc evaluate --model model.json test.svm\n  \
     ubauc evaluate scores.csv --report page.html --cost-fn 10\n  \
+    ubauc evaluate visits.csv --group patient\n  \
     ubauc evaluate scores.csv --label fraud --score p --max-fpr 0.05 --at-fpr 0.01,0.05\n  \
     zcat scores.csv.gz | ubauc evaluate - --json\n  \
     ubauc evaluate probabilities.csv --multiclass   (a column of scores for each class)")]
@@ -46,6 +49,8 @@ pub(crate) struct EvaluateArgs {
     /// Column of sample weights
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
+    #[command(flatten)]
+    group: GroupArg,
     /// Also the partial AUC over false positive rates from 0 to this one
     #[arg(long, value_name = "RATE", conflicts_with = "weight")]
     max_fpr: Option<f64>,
@@ -65,7 +70,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "weight")]
     roc: Option<PathBuf>,
     /// Many classes: Hand and Till's M, from one column of scores for each class, named as the class
-    #[arg(long, conflicts_with_all = ["weight", "max_fpr", "min_tpr", "at_fpr", "roc", "interval", "resamples", "positive", "partition"])]
+    #[arg(long, conflicts_with_all = ["weight", "group", "max_fpr", "min_tpr", "at_fpr", "roc", "interval", "resamples", "positive", "partition"])]
     multiclass: bool,
     #[command(flatten)]
     page: PageArgs,
@@ -79,6 +84,7 @@ pub(crate) struct EvaluateArgs {
 
 pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> {
     args.interval.check()?;
+    args.group.refuse_with_weights(args.weight.is_some())?;
     let path = &args.input.file;
     refuse_page(args)?;
     if args.multiclass {
@@ -103,7 +109,7 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
                 format: &args.scores.format,
                 classes: &args.scores.classes,
             };
-            scoring.score(path, &more, output)?
+            scoring.score_besides(path, &more, args.group.name(), output)?
         }
         None => {
             args.columns.refuse_without_model()?;
@@ -125,6 +131,7 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         };
         weighted.ci95 = interval_of(weighted.share(), &sample)?;
         warn(weighted.degenerate(), weighted.auc, output);
+        write_page(args, &sample, &names, weighted.clone().into())?;
         return output.report(&WeightedReport {
             weighted,
             interval: args.interval.interval,
@@ -132,16 +139,22 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         });
     }
     let scores = &columns[0];
-    let mut found = auc(scores, positive).with_context(in_file)?;
-    let sample = Sample::new(scores, positive);
+    let groups = args.group.read(path, &args.scores.format, scores.len())?;
+    let mut found = match groups.as_deref() {
+        None => auc(scores, positive),
+        Some(groups) => clustered_auc(scores, positive, groups),
+    }
+    .with_context(in_file)?;
+    let sample = Sample {
+        groups: groups.as_deref(),
+        ..Sample::new(scores, positive)
+    };
     found.ci95 = interval_of(found.share(), &sample)?;
     let (average_precision, recall_at_fpr) =
         others(args, &sample, seed, output).with_context(in_file)?;
     let partial_auc = of_curve(args, &sample).with_context(in_file)?;
     warn(found.degenerate(), found.auc, output);
-    if let Some(page) = &args.page.report {
-        write_page(args, page, (scores, positive, &names), &found)?;
-    }
+    write_page(args, &sample, &names, found.clone().into())?;
     let report = Report {
         auc: found,
         interval: args.interval.interval,
@@ -162,25 +175,35 @@ fn refuse_page(args: &EvaluateArgs) -> Result<()> {
     let model = args.model.iter().map(PathBuf::as_path);
     let inputs: Vec<&Path> = model.chain([args.input.file.as_path()]).collect();
     args.page.refuse_early(&inputs)?;
-    if args.page.report.is_some() && (args.multiclass || args.weight.is_some()) {
-        let what = "--report is for two classes and examples that count alike; leave out --multiclass or --weight";
+    if args.model.is_none() {
+        args.page.costs.card(None)?;
+    }
+    if args.page.report.is_some() && args.multiclass {
+        let what = "--report is for two classes; leave out --multiclass";
         return Err(WrongUsage(what.to_string()).into());
     }
     Ok(())
 }
 
-/// The page of what was judged.
+/// The page of what was judged, if one was asked for.
 fn write_page(
     args: &EvaluateArgs,
-    page: &Path,
-    (scores, positive, names): (&[f64], &[bool], &[String; 2]),
-    auc: &Auc,
+    sample: &Sample<'_>,
+    names: &[String; 2],
+    auc: AucPart,
 ) -> Result<()> {
+    let Some(page) = &args.page.report else {
+        return Ok(());
+    };
     let path = &args.input.file;
     let mut parts = PageParts {
         title: format!("Scores of {}", file_name(path)),
         classes: names.clone(),
-        positive,
+        examples: PageExamples {
+            positive: sample.positive,
+            weights: sample.weights,
+            groups: sample.groups,
+        },
         judged_on: JudgedOn::Given,
         costs: args.page.costs.costs()?,
     };
@@ -188,13 +211,16 @@ fn write_page(
         Some(model) => {
             parts.title = report::title(model, path);
             let saved = SavedModel::load(model)?;
-            report::of_model(parts, &saved, (scores, Some(auc.clone())), model, path)?
+            let of = (sample.scores, Some(auc));
+            let mut report = report::of_model(parts, &saved, of, model, path)?;
+            report.points = args.page.costs.card(Some(&saved))?;
+            report
         }
         None => {
             let scored = PageScores {
                 name: args.scores.score.join(", "),
-                scores,
-                auc: Some(auc.clone()),
+                scores: sample.scores,
+                auc: Some(auc),
                 model: None,
                 threshold: None,
             };
@@ -234,19 +260,25 @@ fn others(
     output: Output,
 ) -> Result<(AveragePrecision, Option<Vec<RecallAtFpr>>)> {
     let Sample {
-        scores, positive, ..
+        scores,
+        positive,
+        groups,
+        ..
     } = *sample;
-    let mut precision = average_precision_interval(scores, positive)?;
-    let by = |share, statistic| args.interval.of(share, statistic, sample, seed, output);
-    precision.ci95 = by(precision.share(), Statistic::AveragePrecision)?;
-    let mut recalls = recalls_at_fpr(scores, positive, &args.at_fpr)?;
-    if args.interval.interval == Interval::Bootstrap {
-        for found in &mut recalls {
-            found.ci95 = by(
-                found.share(precision.n_pos),
-                Statistic::RecallAtFpr(found.max_fpr),
-            )?;
-        }
+    let mut precision = match groups {
+        None => average_precision_interval(scores, positive)?,
+        Some(groups) => clustered_average_precision(scores, positive, groups)?,
+    };
+    let of_precision = (precision.share(), Statistic::AveragePrecision);
+    precision.ci95 = args
+        .interval
+        .of(of_precision.0, of_precision.1, sample, seed, output)?;
+    let mut recalls = match groups {
+        None => recalls_at_fpr(scores, positive, &args.at_fpr)?,
+        Some(groups) => clustered_recalls_at_fpr(scores, positive, groups, &args.at_fpr)?,
+    };
+    for found in &mut recalls {
+        found.ci95 = args.interval.of_recall(found, sample, seed, output)?;
     }
     Ok((precision, (!recalls.is_empty()).then_some(recalls)))
 }

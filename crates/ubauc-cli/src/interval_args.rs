@@ -4,22 +4,22 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use ubauc::metrics::{Interval, Resampling, Sample, Share, Statistic};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use ubauc::metrics::{Interval, RecallAtFpr, Resampling, Sample, Share, Statistic};
 
 use crate::args::WrongUsage;
-use crate::input::at_least_one;
 use crate::output::Output;
 use crate::progress::{DRAWS, Progress};
 
 #[derive(Debug, Args)]
 pub(crate) struct IntervalArgs {
-    /// How the 95 % interval is made: DeLong's variance on the logit scale, or symmetric and clipped, or by a bootstrap
-    /// of examples drawn again, as many of each class as there are
+    /// How the 95 % interval is made: DeLong's variance on the logit scale, the same of AUC by Student's distribution where
+    /// few examples decide, or symmetric and clipped, or by a bootstrap of examples drawn again, as many of each class as
+    /// there are
     #[arg(long, value_name = "METHOD", default_value_t, value_parser = parser())]
     pub(crate) interval: Interval,
-    /// Draws of the bootstrap [default: 2000]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
+    /// Draws of the bootstrap, at least 100 [default: 2000]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(100..))]
     resamples: Option<usize>,
 }
 
@@ -46,6 +46,34 @@ impl IntervalArgs {
         seed: u64,
         output: Output,
     ) -> Result<[f64; 2]> {
+        self.watched(seed, output, |resampling, done| {
+            share.interval(self.interval, statistic, sample, resampling, done)
+        })
+    }
+
+    /// The interval of a recall, which has one of its own unless it is to be drawn.
+    pub(crate) fn of_recall(
+        &self,
+        recall: &RecallAtFpr,
+        sample: &Sample<'_>,
+        seed: u64,
+        output: Output,
+    ) -> Result<[f64; 2]> {
+        match self.interval {
+            Interval::Bootstrap => self.watched(seed, output, |resampling, done| {
+                recall.bootstrap(sample, resampling, done)
+            }),
+            Interval::Logit | Interval::Student | Interval::Delong => Ok(recall.ci95),
+        }
+    }
+
+    /// With a progress bar for the draws.
+    fn watched(
+        &self,
+        seed: u64,
+        output: Output,
+        draw: impl FnOnce(Resampling, &(dyn Fn(usize) + Sync)) -> ubauc::Result<[f64; 2]>,
+    ) -> Result<[f64; 2]> {
         let resamples = self.resamples.unwrap_or(Resampling::default().resamples);
         let progress = Mutex::new(Progress::new(output, Some(resamples as u64), DRAWS));
         let done = |n: usize| {
@@ -53,7 +81,6 @@ impl IntervalArgs {
                 progress.at(n as u64);
             }
         };
-        let resampling = Resampling { resamples, seed };
-        Ok(share.interval(self.interval, statistic, sample, resampling, &done)?)
+        Ok(draw(Resampling { resamples, seed }, &done)?)
     }
 }

@@ -13,6 +13,7 @@ mod evaluate;
 mod explain;
 mod export;
 mod feature_args;
+mod group_arg;
 mod help_files;
 mod input;
 mod interrupt;

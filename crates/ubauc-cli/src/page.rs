@@ -7,12 +7,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 use ubauc::atomic::{AtomicFile, is_stdout};
 use ubauc::checksum::xxh3_of;
+use ubauc::export::scorecard::{Points, Scorecard};
 use ubauc::features::FeatureMap;
-use ubauc::metrics::{Auc, compare_many};
+use ubauc::metrics::{Sample, clustered_compare_many, compare_many};
 use ubauc::model_file::SavedModel;
 use ubauc::report::{
-    ColumnPart, Compared, Costs, EffectsPart, FilePart, Judged, JudgedOn, Report, Reproduction,
-    Scored,
+    AucPart, ColumnPart, Compared, Costs, EffectsPart, FilePart, Judged, JudgedOn, Report,
+    Reproduction, Scored,
 };
 
 use crate::args::WrongUsage;
@@ -40,9 +41,30 @@ pub(crate) struct CostArgs {
     /// Cost of a positive that is missed [default: 1 if --cost-fp is given]
     #[arg(long, value_name = "COST", allow_hyphen_values = true)]
     cost_fn: Option<f64>,
+    /// Also points instead of scores on the page, as of `ubauc export`: pdo=20,odds=50,base=600
+    #[arg(long, value_name = "POINTS")]
+    points: Option<String>,
 }
 
 impl CostArgs {
+    /// What points mean, if they were asked for.
+    pub(crate) fn points(&self) -> Result<Option<Points>> {
+        let parsed = self.points.as_deref().map(Points::parse);
+        Ok(parsed.transpose()?)
+    }
+
+    /// The points of a model, if they were asked for.
+    pub(crate) fn card(&self, saved: Option<&SavedModel>) -> Result<Option<Scorecard>> {
+        let Some(points) = self.points()? else {
+            return Ok(None);
+        };
+        let Some(saved) = saved else {
+            let what = "--points are those of the terms of one model";
+            return Err(WrongUsage(what.to_string()).into());
+        };
+        Ok(Some(Scorecard::of(saved, points)?))
+    }
+
     /// Both, if one was typed.
     pub(crate) fn costs(&self) -> Result<Option<Costs>> {
         for (option, cost) in [("--cost-fp", self.cost_fp), ("--cost-fn", self.cost_fn)] {
@@ -62,12 +84,14 @@ impl CostArgs {
 impl PageArgs {
     /// Refuses what cannot be written before the long work begins.
     pub(crate) fn refuse_early(&self, inputs: &[&Path]) -> Result<()> {
+        let has_points = self.costs.points()?.is_some();
         let costs = self.costs.costs()?;
         let wrong = |what: &str| Err(WrongUsage(what.to_string()).into());
         match &self.report {
             None if costs.is_some() => {
                 wrong("--cost-fp and --cost-fn are for the page; give --report too")
             }
+            None if has_points => wrong("--points is for the page; give --report too"),
             None => Ok(()),
             Some(path) if is_stdout(path) => {
                 wrong("--report - : standard output has the report in words; name a file")
@@ -91,7 +115,7 @@ pub(crate) fn refuse_unwritable(path: &Path, inputs: &[&Path], option: &str) -> 
 pub(crate) struct PageScores<'a> {
     pub(crate) name: String,
     pub(crate) scores: &'a [f64],
-    pub(crate) auc: Option<Auc>,
+    pub(crate) auc: Option<AucPart>,
     /// What has scored.
     pub(crate) model: Option<&'a SavedModel>,
     pub(crate) threshold: Option<f64>,
@@ -101,9 +125,37 @@ pub(crate) struct PageScores<'a> {
 pub(crate) struct PageParts<'a> {
     pub(crate) title: String,
     pub(crate) classes: [String; 2],
-    pub(crate) positive: &'a [bool],
+    pub(crate) examples: PageExamples<'a>,
     pub(crate) judged_on: JudgedOn,
     pub(crate) costs: Option<Costs>,
+}
+
+/// The examples that scorers are judged by.
+#[derive(Clone, Copy)]
+pub(crate) struct PageExamples<'a> {
+    pub(crate) positive: &'a [bool],
+    pub(crate) weights: Option<&'a [f64]>,
+    pub(crate) groups: Option<&'a [u32]>,
+}
+
+impl<'a> PageExamples<'a> {
+    /// That count once and are independent.
+    pub(crate) fn new(positive: &'a [bool]) -> Self {
+        Self {
+            positive,
+            weights: None,
+            groups: None,
+        }
+    }
+
+    fn sample(self, scores: &'a [f64]) -> Sample<'a> {
+        Sample {
+            scores,
+            positive: self.positive,
+            weights: self.weights,
+            groups: self.groups,
+        }
+    }
 }
 
 /// Judges all scorers, and tests them in pairs.
@@ -119,8 +171,7 @@ pub(crate) fn report(parts: PageParts<'_>, scorers: &[PageScores<'_>]) -> Result
         let is_probability = model.is_none() && are_probabilities(scorer.scores);
         let scored = Scored {
             name: scorer.name.clone(),
-            scores: scorer.scores,
-            positive: parts.positive,
+            sample: parts.examples.sample(scorer.scores),
             auc: scorer.auc.clone(),
             threshold: scorer.threshold.or(model.map(|model| model.threshold)),
             probability: (calibrated.is_some() || is_probability).then_some(&by_model),
@@ -133,7 +184,7 @@ pub(crate) fn report(parts: PageParts<'_>, scorers: &[PageScores<'_>]) -> Result
         .collect::<ubauc::Result<Vec<_>>>()?;
     let tests = match scorers.len() {
         1 => Vec::new(),
-        _ => tests(scorers, parts.positive)?,
+        _ => tests(scorers, parts.examples)?,
     };
     let model = scorers
         .first()
@@ -148,6 +199,7 @@ pub(crate) fn report(parts: PageParts<'_>, scorers: &[PageScores<'_>]) -> Result
         tests,
         effects: model
             .and_then(|saved| EffectsPart::of_model(&saved.model, saved.effects.as_ref())),
+        points: None,
         search: Vec::new(),
         certificate: model.map(|saved| saved.certificate.clone()),
         steps: Vec::new(),
@@ -165,9 +217,13 @@ pub(crate) fn report(parts: PageParts<'_>, scorers: &[PageScores<'_>]) -> Result
     })
 }
 
-fn tests(scorers: &[PageScores<'_>], positive: &[bool]) -> Result<Vec<Compared>> {
+/// No command compares weighted examples.
+fn tests(scorers: &[PageScores<'_>], examples: PageExamples<'_>) -> Result<Vec<Compared>> {
     let columns: Vec<&[f64]> = scorers.iter().map(|scorer| scorer.scores).collect();
-    let found = compare_many(&columns, positive)?;
+    let found = match examples.groups {
+        None => compare_many(&columns, examples.positive)?,
+        Some(groups) => clustered_compare_many(&columns, examples.positive, groups)?,
+    };
     let compared = found.pairs.into_iter().map(|pair| Compared {
         a: pair.a,
         b: pair.b,

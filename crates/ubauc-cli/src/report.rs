@@ -8,14 +8,14 @@ use serde::Serialize;
 use ubauc::atomic::is_stdout;
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts};
-use ubauc::metrics::Auc;
 use ubauc::model_file::SavedModel;
-use ubauc::report::{JudgedOn, Report};
+use ubauc::report::{AucPart, JudgedOn, Report};
 
 use crate::args::WrongUsage;
+use crate::group_arg::GroupArg;
 use crate::input::{ClassArgs, FormatArgs};
 use crate::output::{self, Output};
-use crate::page::{self, CostArgs, PageParts, PageScores, file_name, file_part};
+use crate::page::{self, CostArgs, PageExamples, PageParts, PageScores, file_name, file_part};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc report`.
@@ -23,6 +23,7 @@ use crate::scoring::{ColumnArgs, Scoring};
 #[command(after_help = "Examples:\n  \
     ubauc report model.json test.csv -o report.html\n  \
     ubauc report model.json test.csv -o report.html --cost-fp 1 --cost-fn 20\n  \
+    ubauc report model.json visits.csv -o report.html --group patient\n  \
     ubauc report model.json test.csv -o report.html --json > report.json\n\n\
     The page says how good the model is, what it looks at and where to cut, with charts. It is one file that needs\n\
     no network and works without JavaScript. Judge on examples that the model has not seen.")]
@@ -36,6 +37,11 @@ pub(crate) struct ReportArgs {
     /// The page; - is standard output
     #[arg(long, short, value_name = "OUT.html")]
     output: PathBuf,
+    /// Column of sample weights
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    #[command(flatten)]
+    group: GroupArg,
     #[command(flatten)]
     costs: CostArgs,
     #[command(flatten)]
@@ -48,6 +54,7 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
     let costs = args.costs.costs()?;
+    args.costs.points()?;
     if is_stdout(&args.output) && output.json() {
         let what = "--json and -o - both write to standard output; name a file for the page";
         return Err(WrongUsage(what.to_string()).into());
@@ -61,21 +68,32 @@ pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
         format: &args.format,
         classes: &args.classes,
     };
-    let found = scoring.score(&args.data, &[], output)?;
+    args.group.refuse_with_weights(args.weight.is_some())?;
+    let more: Vec<String> = args.weight.iter().cloned().collect();
+    let ignored = args.group.name();
+    let found = scoring.score_besides(&args.data, &more, ignored, output)?;
+    let groups = args
+        .group
+        .read(&args.data, &args.format, found.labels.positive.len())?;
     let parts = PageParts {
         title: title(&args.model, &args.data),
         classes: found.labels.names.clone(),
-        positive: &found.labels.positive,
+        examples: PageExamples {
+            positive: &found.labels.positive,
+            weights: found.columns.get(1).map(Vec::as_slice),
+            groups: groups.as_deref(),
+        },
         judged_on: JudgedOn::Given,
         costs,
     };
-    let report = of_model(
+    let mut report = of_model(
         parts,
         &saved,
         (&found.columns[0], None),
         &args.model,
         &args.data,
     )?;
+    report.points = args.costs.card(Some(&saved))?;
     report.write(&args.output)?;
     let written = Written {
         report,
@@ -96,7 +114,7 @@ pub(crate) fn title(model: &Path, data: &Path) -> String {
 pub(crate) fn of_model(
     parts: PageParts<'_>,
     saved: &SavedModel,
-    (scores, auc): (&[f64], Option<Auc>),
+    (scores, auc): (&[f64], Option<AucPart>),
     model: &Path,
     data: &Path,
 ) -> Result<Report> {

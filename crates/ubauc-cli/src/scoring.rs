@@ -200,14 +200,22 @@ pub(crate) struct Scoring<'a> {
 }
 
 impl Scoring<'_> {
-    /// The scores of every model, and behind them `more` columns of numbers.
-    pub(crate) fn score(&self, path: &Path, more: &[String], output: Output) -> Result<Scores> {
+    /// The scores of every model, and behind them `more` columns of numbers; another column is neither read nor noticed.
+    pub(crate) fn score_besides(
+        &self,
+        path: &Path,
+        more: &[String],
+        other: Option<&str>,
+        output: Output,
+    ) -> Result<Scores> {
         let models = self.models.iter().map(|path| self.columns.load(path));
         let mut models = models.collect::<Result<Vec<Model>>>()?;
         if models.iter().any(is_of_table) {
-            return self.score_one_by_one(models, path, more, output);
+            return self.score_one_by_one(models, path, (more, other), output);
         }
-        let examples = self.format.read(path, self.wanted(&models, more), output)?;
+        let examples = self
+            .format
+            .read(path, self.wanted(&models, more, other), output)?;
         self.scores_of(&mut models, &examples, path, (more, output))
     }
 
@@ -256,7 +264,7 @@ impl Scoring<'_> {
         &self,
         models: Vec<Model>,
         path: &Path,
-        more: &[String],
+        (more, other): (&[String], Option<&str>),
         output: Output,
     ) -> Result<Scores> {
         if models.len() > 1 && path == Path::new("-") {
@@ -269,7 +277,7 @@ impl Scoring<'_> {
                 quiet: output.quiet || k > 0,
                 ..output
             };
-            let found = self.score_alone(model, path, more, output)?;
+            let found = self.score_alone(model, path, (more, other), output)?;
             match &mut all {
                 None => all = Some(found),
                 Some(all) => {
@@ -285,7 +293,7 @@ impl Scoring<'_> {
         &self,
         mut model: Model,
         path: &Path,
-        more: &[String],
+        (more, other): (&[String], Option<&str>),
         output: Output,
     ) -> Result<Scores> {
         let in_file = || path.display().to_string();
@@ -296,7 +304,7 @@ impl Scoring<'_> {
                 model: &model,
                 map,
                 format: self.format,
-                ignore: [self.columns.ignore(), more.to_vec()].concat(),
+                ignore: [self.ignored(other), more.to_vec()].concat(),
                 on_error: self.columns.on_error(),
             };
             let score = |table: &Table| Ok(vec![model.scores_table(table)?]);
@@ -307,7 +315,7 @@ impl Scoring<'_> {
                 labels: labels.with_context(in_file)?,
             });
         }
-        let wanted = self.wanted(std::slice::from_ref(&model), more);
+        let wanted = self.wanted(std::slice::from_ref(&model), more, other);
         let examples = self.format.read(path, wanted, output)?;
         self.scores_of(
             std::slice::from_mut(&mut model),
@@ -317,15 +325,21 @@ impl Scoring<'_> {
         )
     }
 
+    fn ignored(&self, other: Option<&str>) -> Vec<String> {
+        let mut ignored = self.columns.ignore();
+        ignored.extend(other.map(str::to_string));
+        ignored
+    }
+
     /// The columns of all models where all have names, otherwise all that are not ignored.
-    fn wanted(&self, models: &[Model], more: &[String]) -> Wanted {
+    fn wanted(&self, models: &[Model], more: &[String], other: Option<&str>) -> Wanted {
         let mut known = HashSet::new();
         let names = models.iter().flat_map(|model| &model.names).chain(more);
         let wanted = names.filter(|name| known.insert(*name)).cloned().collect();
         let all_named = models.iter().all(|model| !model.names.is_empty());
         Wanted {
             columns: all_named.then_some(wanted),
-            ignore: self.columns.ignore(),
+            ignore: self.ignored(other),
             notice_others: true,
             any_index: (models.iter()).all(|m| matches!(m.features, FeatureMap::Hash { .. })),
             label: models.first().map(|model| self.format.label_of(model)),

@@ -34,7 +34,7 @@ use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
 use crate::names::{LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
-use crate::page::PageArgs;
+use crate::page::{PageArgs, PageExamples};
 use crate::scoring;
 use crate::search::{
     SearchArgs, Task, comparison, criterion_name, described, kind, options_of,
@@ -196,18 +196,28 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         .as_ref()
         .map(|test| test.scored(&saved.model))
         .transpose()?;
+    let test_groups = scored_test
+        .as_ref()
+        .and_then(|(scores, _)| args.groups_of_test(scores.len(), output));
     let test_auc = scored_test
         .as_ref()
-        .map(|(scores, positive)| auc(scores, positive));
+        .map(|(scores, positive)| match test_groups.as_deref() {
+            None => auc(scores, positive),
+            Some(groups) => clustered_auc(scores, positive, groups),
+        });
     let test_auc = test_auc.transpose()?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
     let path = args.model.as_deref();
     let written = path.map_or(Ok(()), |path| saved.save(path));
     let judged = Judging {
-        test: scored_test
-            .as_ref()
-            .map(|(scores, positive)| (scores.as_slice(), *positive)),
-        test_auc: test_auc.clone(),
+        test: scored_test.as_ref().map(|(scores, positive)| {
+            let examples = PageExamples {
+                groups: test_groups.as_deref(),
+                ..PageExamples::new(positive)
+            };
+            (scores.as_slice(), examples)
+        }),
+        test_auc: test_auc.clone().map(Into::into),
         training: &scores,
     };
     let page = args.write_page(
@@ -624,15 +634,6 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
     ];
     let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
     args.page.refuse_early(&files)?;
-    let has_unseen = args.test.is_some() || args.searches();
-    if args.page.report.is_some() && args.training.weight.is_some() && !has_unseen {
-        return wrong("--report of training examples that have weights; give --test FILE too");
-    }
-    if args.page.report.is_some() && args.training.group.is_some() && args.test.is_none() {
-        return wrong(
-            "--report of examples in groups: its tests and bands are for independent ones; give --test FILE too",
-        );
-    }
     let Some(path) = &args.model else {
         return Ok(plan);
     };

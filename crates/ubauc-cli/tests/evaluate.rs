@@ -143,7 +143,7 @@ fn other_intervals_are_asked_for_by_name() {
     for more in [
         &["--interval", "wald"][..],
         &["--resamples", "100"],
-        &["--interval", "bootstrap", "--resamples", "0"],
+        &["--interval", "bootstrap", "--resamples", "99"],
         &["--at-fpr", "0"],
         &["--at-fpr", "1.5"],
     ] {

@@ -272,21 +272,174 @@ fn a_full_disk_leaves_the_old_page() {
     assert_eq!(left, 2);
 }
 
-#[test]
-fn groups_need_a_test_file() {
-    let mut text = "label,a,who\n".to_string();
-    for i in 0..60 {
-        text += &format!("{},{},{}\n", i % 2, (i * 7) % 11 + i % 2, i / 3);
+/// 240 visits of 40 patients: scores, a weight and a patient whose name is a text.
+fn visits() -> String {
+    let mut text = "label,score,other,weight,who\n".to_string();
+    for i in 0..240_u32 {
+        let (who, label) = (i / 6, u32::from(i / 6 % 5 < 2));
+        // What a patient adds to all scores is why visits are not independent.
+        let own = f64::from(who * 37 % 40) / 8.0;
+        let score = own + f64::from(i * 7919 % 240) / 60.0 + 2.0 * f64::from(label);
+        let other = own + f64::from(i * 6007 % 240) / 40.0 + f64::from(label);
+        text += &format!("{label},{score},{other},{},p{who}\n", 1 + i % 4);
     }
-    let directory = directory_with(&[("t.csv", &text)]);
-    let train = [
-        "train", "t.csv", "--label", "label", "--group", "who", "--report", "p.html",
+    text
+}
+
+#[test]
+fn groups_have_their_own_intervals_and_tests() {
+    let directory = directory_with(&[("v.csv", &visits())]);
+    let dir = directory.path();
+    let of = |more: &[&str]| {
+        json(&ubauc(
+            dir,
+            &[&["evaluate", "v.csv", "--json"], more].concat(),
+        ))
+    };
+    let (plain, grouped) = (of(&[]), of(&["--group", "who", "--at-fpr", "0.2"]));
+    assert_eq!(plain["auc"], grouped["auc"]);
+    let width = |ci95: &serde_json::Value| ci95[1].as_f64().unwrap() - ci95[0].as_f64().unwrap();
+    assert!(width(&grouped["ci95"]) > 1.1 * width(&plain["ci95"]));
+    let precision = |of: &serde_json::Value| width(&of["average_precision"]["ci95"]);
+    assert!(precision(&grouped) > precision(&plain));
+    let recall = of(&["--at-fpr", "0.2"]);
+    let recall_width = |of: &serde_json::Value| width(&of["recall_at_fpr"][0]["ci95"]);
+    assert!(recall_width(&grouped) > recall_width(&recall));
+    // The page has the same numbers, and says so.
+    of(&["--group", "who", "--report", "p.html"]);
+    let text = page(dir, "p.html");
+    assert!(
+        text.contains("40</data> groups, and only groups are independent"),
+        "{text}"
+    );
+    let low = &grouped["ci95"][0];
+    assert!(text.contains(&format!(
+        "<data value=\"{low}\" data-key=\"scorers.0.ci95.0\">"
+    )));
+    let compare = ["compare", "v.csv", "--score", "score,other", "--json"];
+    let plain = json(&ubauc(dir, &compare));
+    let by_group = [&compare[..], &["--group", "who", "--report", "p.html"]].concat();
+    let grouped = json(&ubauc(dir, &by_group));
+    let test = |of: &serde_json::Value| of["tests"][0].clone();
+    assert_eq!(test(&plain)["difference"], test(&grouped)["difference"]);
+    assert_ne!(test(&plain)["p"], test(&grouped)["p"]);
+    let text = page(dir, "p.html");
+    assert!(text.contains("Obuchowski") && !text.contains("DeLong"));
+    let p = test(&grouped)["p"].as_f64().unwrap();
+    assert!(text.contains(&format!("value=\"{p}\"")), "{p}");
+    // What cannot be.
+    let refused =
+        |more: &[&str]| stderr(&ubauc(dir, &[&["evaluate", "v.csv"], more].concat())).to_string();
+    assert!(
+        refused(&["--group", "who", "--weight", "weight"]).contains("no interval of AUC for both")
+    );
+    assert!(refused(&["--group", "nobody"]).contains("nobody"));
+}
+
+#[test]
+fn weights_are_on_the_page() {
+    let directory = directory_with(&[("v.csv", &visits())]);
+    let dir = directory.path();
+    let weighted = [
+        "evaluate", "v.csv", "--weight", "weight", "--report", "p.html", "--json",
     ];
-    let alone = ubauc(directory.path(), &[&train[..], &LOSS].concat());
-    wrong_usage(&alone);
-    assert!(stderr(&alone).contains("--report of examples in groups"));
-    assert!(!directory.path().join("p.html").exists());
-    let tested = [&train[..], &LOSS, &["--test", "t.csv"]].concat();
-    success(&ubauc(directory.path(), &tested));
-    page(directory.path(), "p.html");
+    let found = json(&ubauc(dir, &weighted));
+    let text = page(dir, "p.html");
+    for (key, value) in [("auc", &found["auc"]), ("ci95.1", &found["ci95"][1])] {
+        assert!(text.contains(&format!(
+            "<data value=\"{value}\" data-key=\"scorers.0.{key}\">"
+        )));
+    }
+    assert!(text.contains("Rows have weights"));
+    assert!(text.contains(&format!(
+        "data-pos=\"{}\"",
+        found["weight_pos"].as_f64().unwrap()
+    )));
+}
+
+#[test]
+fn training_in_groups_or_with_weights_has_a_page() {
+    let directory = directory_with(&[("v.csv", &visits())]);
+    let dir = directory.path();
+    let train = ["train", "v.csv", "--report", "p.html", "--json"];
+    let with = |more: &[&str]| {
+        json(&ubauc(dir, &[&train[..], more].concat()));
+        page(dir, "p.html")
+    };
+    let groups = [
+        "--group",
+        "who",
+        "--ignore",
+        "weight",
+        "--features",
+        "linear",
+    ];
+    // The training rows, those of a test file, and those held out by a search.
+    assert!(with(&[&groups[..], &LOSS].concat()).contains("only groups are independent"));
+    let tested = with(&[&groups[..], &LOSS, &["--test", "v.csv"]].concat());
+    assert!(tested.contains("only groups are independent"));
+    let searched = with(&[&groups[..], &["--folds", "2", "--time-limit", "1"]].concat());
+    assert!(searched.contains("only groups are independent") && searched.contains("held out"));
+    assert!(!searched.contains("DeLong"));
+    let without = visits().replace(",who", ",nobody");
+    fs::write(dir.join("other.csv"), without).unwrap();
+    let other = ubauc(
+        dir,
+        &[&train[..], &groups, &LOSS, &["--test", "other.csv"]].concat(),
+    );
+    assert!(
+        stderr(&other).contains("independent ones"),
+        "{}",
+        stderr(&other)
+    );
+    assert!(page(dir, "p.html").contains("taken as independent"));
+    let weights = [
+        "--weight",
+        "weight",
+        "--ignore",
+        "who",
+        "--features",
+        "linear",
+    ];
+    assert!(with(&[&weights[..], &LOSS].concat()).contains("Rows have weights"));
+    let tested = with(&[&weights[..], &LOSS, &["--test", "v.csv"]].concat());
+    assert!(tested.contains("count alike"));
+}
+
+#[test]
+fn points_and_intervals_of_importances_are_on_the_page() {
+    let directory = directory_with(&[("t.csv", &table())]);
+    let dir = directory.path();
+    let train = [
+        "train",
+        "t.csv",
+        "--features",
+        "additive",
+        "--model",
+        "m.json",
+    ];
+    success(&ubauc(dir, &[&train[..], &LOSS].concat()));
+    let points = ["--points", "pdo=20,odds=50,base=600"];
+    let report = ["report", "m.json", "t.csv", "-o", "p.html", "--json"];
+    let found = json(&ubauc(dir, &[&report[..], &points].concat()));
+    let card = json(&ubauc(
+        dir,
+        &[&["export", "m.json", "--json"][..], &points].concat(),
+    ));
+    assert_eq!(found["points"], card);
+    let text = page(dir, "p.html");
+    assert!(text.contains("<section id=\"points\">"));
+    let base = &card["base_points"];
+    assert!(text.contains(&format!(
+        "<data value=\"{base}\" data-key=\"points.base_points\">"
+    )));
+    let first = card["terms"][0]["cells"][0]["points"].as_f64().unwrap();
+    assert!(text.contains(&format!("value=\"{first}\"")));
+    let term = &found["effects"]["terms"][0];
+    let end = term["interval"][1].as_f64().unwrap();
+    assert!(text.contains(&format!("value=\"{end}\"")) && text.contains("95 % intervals"));
+    let wrong = [&["evaluate", "t.csv", "--report", "p.html"][..], &points].concat();
+    wrong_usage(&ubauc(dir, &wrong));
+    let alone = [&["evaluate", "t.csv", "--model", "m.json"][..], &points].concat();
+    assert!(wrong_usage(&ubauc(dir, &alone)).contains("give --report too"));
 }

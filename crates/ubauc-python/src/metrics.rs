@@ -175,7 +175,13 @@ fn average_precision_interval<'py>(
         groups,
     };
     let found = detached(py, n_jobs, || {
-        let mut found = metrics::average_precision_interval(sample.scores, sample.positive)?;
+        let Sample {
+            scores, positive, ..
+        } = sample;
+        let mut found = match groups {
+            None => metrics::average_precision_interval(scores, positive)?,
+            Some(groups) => metrics::clustered_average_precision(scores, positive, groups)?,
+        };
         found.ci95 = interval_of(
             &interval,
             found.share(),
@@ -206,11 +212,20 @@ fn recall_at_fpr<'py>(
         groups,
     };
     let found = detached(py, n_jobs, || {
-        let mut found = metrics::recall_at_fpr(sample.scores, sample.positive, max_fpr)?;
+        let Sample {
+            scores, positive, ..
+        } = sample;
+        let mut found = match groups {
+            None => metrics::recalls_at_fpr(scores, positive, &[max_fpr])?,
+            Some(groups) => {
+                metrics::clustered_recalls_at_fpr(scores, positive, groups, &[max_fpr])?
+            }
+        }
+        .remove(0);
         if interval.0 == "bootstrap" {
-            let n_pos = sample.positive.iter().filter(|&&p| p).count();
-            let statistic = Statistic::RecallAtFpr(max_fpr);
-            found.ci95 = interval_of(&interval, found.share(n_pos), statistic, &sample)?;
+            let (resamples, seed) = (interval.1, interval.2);
+            let resampling = Resampling { resamples, seed };
+            found.ci95 = found.bootstrap(&sample, resampling, &|_| {})?;
         }
         Ok(found)
     })?;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use ubauc::features::FeatureMap;
 use ubauc::glass_box::effects::SavedEffects;
+use ubauc::metrics::Sample;
 use ubauc::model_file::Certificate;
 use ubauc::report::{
     Candidate, ColumnPart, Costs, EffectsPart, Judged, JudgedOn, Report, Reproduction, Scored, Step,
@@ -38,19 +39,28 @@ fn write_report(
     path: PathBuf,
     scores: PyReadonlyArray1<'_, f64>,
     positive: PyReadonlyArray1<'_, bool>,
+    counting: (
+        Option<PyReadonlyArray1<'_, f64>>,
+        Option<PyReadonlyArray1<'_, u32>>,
+    ),
     model: ModelFields<'_>,
     given: &str,
     n_jobs: usize,
 ) -> PyResult<(String, String)> {
+    let (weights, groups) = counting;
     let given: Given = of_json(given)?;
     let (model, effects) = cut_at_0(model.model()?, given.effects);
-    let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
+    let sample = Sample {
+        scores: scores.as_slice()?,
+        positive: positive.as_slice()?,
+        weights: weights.as_ref().map(|w| w.as_slice()).transpose()?,
+        groups: groups.as_ref().map(|g| g.as_slice()).transpose()?,
+    };
     let report = detached(py, n_jobs, || {
         let probability = |score: f64| model.probability(score).unwrap_or(0.5);
         let scored = Scored {
             name: "this model".to_string(),
-            scores,
-            positive,
+            sample,
             auc: None,
             threshold: Some(0.0),
             probability: model.calibration.is_some().then_some(&probability),
@@ -63,6 +73,7 @@ fn write_report(
             scorers: vec![Judged::new(&scored, given.costs)?],
             tests: Vec::new(),
             effects: EffectsPart::of_model(&model, effects.as_ref()),
+            points: None,
             search: given.search,
             certificate: Some(given.certificate),
             steps: given.steps,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from joblib import effective_n_jobs
 
 from .. import _core
-from ._given import bootstrap_of, given, groups_of, weights_of
+from ._given import given, grouped, weights_of
 
 
 class AUCInterval(NamedTuple):
@@ -98,12 +98,12 @@ def roc_auc_ci(
         Weights, at least 0; the variance is then the linearised one.
     groups : array-like of shape (n_samples,), default=None
         The group of each example; not together with weights. Each class must be in two groups.
-    method : {"logit", "delong", "bootstrap"}, default="logit"
-        The interval: by the variance on the logit scale, by the variance, symmetric and clipped to
-        [0, 1], or by a bootstrap (BCa) of examples drawn again, as many of each class as there are,
+    method : {"logit", "student", "delong", "bootstrap"}, default="logit"
+        The interval: by the variance on the logit scale, the same with the points of Student's
+        distribution where few examples decide, by the variance, symmetric and clipped to [0, 1], or by a bootstrap (BCa) of examples drawn again, as many of each class as there are,
         or of whole groups.
     n_resamples : int, default=2000
-        Draws of the bootstrap.
+        Draws of the bootstrap, at least 100.
     random_state : int, RandomState instance or None, default=1
         Seed of the bootstrap.
     pos_label : scalar or str, default=None
@@ -135,12 +135,11 @@ def roc_auc_ci(
     >>> round(found.variance / roc_auc_ci(y, scores).variance, 12)
     3.0
     """
-    scores, positive = given(y_true, y_score, pos_label)
-    weights, groups = weights_of(sample_weight, scores), groups_of(groups, scores)
-    threads = effective_n_jobs(n_jobs)
-    if weights is not None and groups is not None:
+    if sample_weight is not None and groups is not None:
         raise ValueError("give one of sample_weight and groups, not both")
-    asked = bootstrap_of(method, n_resamples, random_state)
+    interval_by = (method, n_resamples, random_state)
+    scores, positive, groups, asked = grouped(y_true, y_score, pos_label, groups, interval_by)
+    weights, threads = weights_of(sample_weight, scores), effective_n_jobs(n_jobs)
     found = _core.auc(scores, positive, weights, groups, asked, threads)
     return interval(json.loads(found))
 

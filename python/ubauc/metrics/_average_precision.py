@@ -6,7 +6,7 @@ from typing import NamedTuple
 from joblib import effective_n_jobs
 
 from .. import _core
-from ._given import bootstrap_of, given, groups_of, weights_of
+from ._given import given, grouped, weights_of
 
 
 class AveragePrecisionInterval(NamedTuple):
@@ -77,12 +77,13 @@ def average_precision_ci(
     y_score : array-like of shape (n_samples,)
         Scores; not NaN.
     groups : array-like of shape (n_samples,), default=None
-        The group of each example; for ``method="bootstrap"``, which then draws whole groups.
+        The group of each example: only groups are independent, and a bootstrap draws whole ones.
+        Each class must be in two groups.
     method : {"logit", "delong", "bootstrap"}, default="logit"
         By the linearised variance on the logit scale, by the same, symmetric and clipped to [0, 1],
         or by a bootstrap (BCa) of examples drawn again, as many of each class as there are.
     n_resamples : int, default=2000
-        Draws of the bootstrap.
+        Draws of the bootstrap, at least 100.
     random_state : int, RandomState instance or None, default=1
         Seed of the bootstrap.
     pos_label : scalar or str, default=None
@@ -102,11 +103,8 @@ def average_precision_ci(
     >>> round(found.average_precision, 4), round(found.low, 2), round(found.high, 2)
     (0.7556, 0.31, 0.95)
     """
-    scores, positive = given(y_true, y_score, pos_label)
-    groups = groups_of(groups, scores)
-    if groups is not None and method != "bootstrap":
-        raise ValueError('groups are for method="bootstrap"')
-    asked = bootstrap_of(method, n_resamples, random_state)
+    interval = (method, n_resamples, random_state)
+    scores, positive, groups, asked = grouped(y_true, y_score, pos_label, groups, interval)
     threads = effective_n_jobs(n_jobs)
     text, n_pos, n_neg = _core.average_precision_interval(scores, positive, groups, asked, threads)
     found = json.loads(text)

@@ -63,8 +63,14 @@ def groups_of(groups, scores):
 
 def bootstrap_of(method, n_resamples, random_state):
     """How an interval is made, as the library takes it."""
-    if not isinstance(n_resamples, Integral) or n_resamples < 1:
-        raise ValueError(f"n_resamples = {n_resamples!r}: must be an integer of at least 1")
+    if not isinstance(n_resamples, Integral) or n_resamples < 100:
+        raise ValueError(f"n_resamples = {n_resamples!r}: must be an integer of at least 100")
     if isinstance(random_state, Integral):
         return method, int(n_resamples), int(random_state)
     return method, int(n_resamples), int(check_random_state(random_state).randint(2**31))
+
+
+def grouped(y_true, y_score, pos_label, groups, interval):
+    """Scores, positives and groups, and how an interval is made: all that one needs."""
+    scores, positive = given(y_true, y_score, pos_label)
+    return scores, positive, groups_of(groups, scores), bootstrap_of(*interval)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from joblib import effective_n_jobs
 
 from .. import _core
-from ._given import bootstrap_of, given, groups_of
+from ._given import grouped
 
 
 class RecallInterval(NamedTuple):
@@ -47,12 +47,13 @@ def recall_at_fpr_ci(
     max_fpr : float
         The false-alarm rate that is allowed, in (0, 1].
     groups : array-like of shape (n_samples,), default=None
-        The group of each example; for ``method="bootstrap"``, which then draws whole groups.
+        The group of each example: only groups are independent, and a bootstrap draws whole ones.
+        Each class must be in two groups.
     method : {"order", "bootstrap"}, default="order"
         Wilson's interval of the recall and order statistics of the negatives for the threshold, put
         together by squares; or a bootstrap (BCa) of examples drawn again.
     n_resamples : int, default=2000
-        Draws of the bootstrap.
+        Draws of the bootstrap, at least 100.
     random_state : int, RandomState instance or None, default=1
         Seed of the bootstrap.
     pos_label : scalar or str, default=None
@@ -79,11 +80,8 @@ def recall_at_fpr_ci(
     """
     if method not in ("order", "bootstrap"):
         raise ValueError(f"method = {method!r}: must be 'order' or 'bootstrap'")
-    scores, positive = given(y_true, y_score, pos_label)
-    groups = groups_of(groups, scores)
-    if groups is not None and method != "bootstrap":
-        raise ValueError('groups are for method="bootstrap"')
-    asked = bootstrap_of(method, n_resamples, random_state)
+    interval = (method, n_resamples, random_state)
+    scores, positive, groups, asked = grouped(y_true, y_score, pos_label, groups, interval)
     threads = effective_n_jobs(n_jobs)
     text, threshold = _core.recall_at_fpr(scores, positive, max_fpr, groups, asked, threads)
     found = json.loads(text)

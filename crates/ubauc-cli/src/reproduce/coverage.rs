@@ -18,7 +18,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 use ubauc::document::{Document, Table};
 use ubauc::metrics::{
-    Interval, Resampling, Sample, Statistic, auc, average_precision_interval, recall_at_fpr,
+    Interval, Resampling, Sample, Statistic, auc, average_precision_interval, normal_cdf,
+    normal_quantile, recall_at_fpr,
 };
 
 use crate::output::{Output, Report};
@@ -32,8 +33,8 @@ const RATE: f64 = 0.1;
 pub(super) const RUNS: usize = 1000;
 /// Draws of each bootstrap: fewer than by default, which widens an interval by nothing and shifts its ends a little.
 const RESAMPLES: usize = 400;
-/// AUC by its three intervals, average precision, recall.
-const KINDS: usize = 5;
+/// AUC by its four intervals, average precision, recall.
+const KINDS: usize = 6;
 
 pub(super) fn run(runs: usize, seed: u64, output: Output) -> Result<()> {
     let mut designs = Vec::new();
@@ -110,7 +111,7 @@ impl Design {
     /// δ or k.
     fn size(&self) -> f64 {
         match self.model {
-            Model::Binormal => std::f64::consts::SQRT_2 * normal_point(self.auc),
+            Model::Binormal => std::f64::consts::SQRT_2 * normal_quantile(self.auc),
             Model::Exponential => self.auc / (1.0 - self.auc),
         }
     }
@@ -118,7 +119,7 @@ impl Design {
     /// F at T.
     fn false_alarms(&self, t: f64) -> f64 {
         match self.model {
-            Model::Binormal => normal_share(normal_point(t) - self.size()),
+            Model::Binormal => normal_cdf(normal_quantile(t) - self.size()),
             Model::Exponential => t.powf(self.size()),
         }
     }
@@ -133,7 +134,7 @@ impl Design {
             auc: self.auc,
             average_precision: (0..steps as usize).map(precision).sum::<f64>() / f64::from(steps),
             recall: match self.model {
-                Model::Binormal => normal_share(self.size() + normal_point(RATE)),
+                Model::Binormal => normal_cdf(self.size() + normal_quantile(RATE)),
                 Model::Exponential => RATE.powf(1.0 / self.size()),
             },
         }
@@ -158,13 +159,9 @@ impl Design {
             seed: random.random(),
         };
         let share = found.share();
-        let drawn = share.interval(
-            Interval::Bootstrap,
-            Statistic::Auc,
-            &sample,
-            resampling,
-            &|_| {},
-        )?;
+        let by =
+            |method: Interval| share.interval(method, Statistic::Auc, &sample, resampling, &|_| {});
+        let (student, drawn) = (by(Interval::Student)?, by(Interval::Bootstrap)?);
         let precision = average_precision_interval(&scores, &positive)?;
         let recall = recall_at_fpr(&scores, &positive, RATE)?;
         let outcome = |[low, high]: [f64; 2], truth: f64| Outcome {
@@ -173,31 +170,13 @@ impl Design {
         };
         Ok([
             outcome(share.logit(), truths.auc),
+            outcome(student, truths.auc),
             outcome(share.delong(), truths.auc),
             outcome(drawn, truths.auc),
             outcome(precision.ci95, truths.average_precision),
             outcome(recall.ci95, truths.recall),
         ])
     }
-}
-
-/// Φ(z).
-pub(super) fn normal_share(z: f64) -> f64 {
-    0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
-}
-
-/// Φ⁻¹, by halving.
-pub(super) fn normal_point(share: f64) -> f64 {
-    let (mut low, mut high) = (-40.0, 40.0);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if normal_share(middle) < share {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }
 
 fn exponential(random: &mut Pcg64) -> f64 {
@@ -228,6 +207,7 @@ struct Cell {
     average_precision: f64,
     recall: f64,
     logit: Kind,
+    student: Kind,
     delong: Kind,
     bootstrap: Kind,
     of_average_precision: Kind,
@@ -236,7 +216,14 @@ struct Cell {
 
 impl Cell {
     fn new(design: &Design, truths: Truths, kinds: [Kind; KINDS]) -> Self {
-        let [logit, delong, bootstrap, of_average_precision, of_recall] = kinds;
+        let [
+            logit,
+            student,
+            delong,
+            bootstrap,
+            of_average_precision,
+            of_recall,
+        ] = kinds;
         Self {
             model: design.model,
             n_pos: design.n_pos,
@@ -245,6 +232,7 @@ impl Cell {
             average_precision: truths.average_precision,
             recall: truths.recall,
             logit,
+            student,
             delong,
             bootstrap,
             of_average_precision,
@@ -293,7 +281,7 @@ impl Report for Coverage {
             ("binormal", "Normal scores of equal variance"),
             ("exponential", "Exponential scores: long tails"),
         ] {
-            let head = ["N+", "N-", "AUC", "logit", "delong", "bootstrap"];
+            let head = ["N+", "N-", "AUC", "logit", "student", "delong", "bootstrap"];
             let others = ["average precision", "logit", "recall at FPR 0.1", "order"];
             let mut table = Table::new(head.into_iter().chain(others));
             for cell in (self.cells.iter()).filter(|cell| cell.model.name() == model) {
@@ -302,6 +290,7 @@ impl Report for Coverage {
                     cell.n_neg.to_string(),
                     cell.auc.to_string(),
                     cell.logit.text(),
+                    cell.student.text(),
                     cell.delong.text(),
                     cell.bootstrap.text(),
                     format!("{:.3}", cell.average_precision),

@@ -20,7 +20,7 @@ use ubauc::document::numbers::thousands;
 use ubauc::document::{Document, Table};
 use ubauc::metrics::FallAlarm;
 
-use super::coverage::{normal, normal_point, normal_share};
+use super::coverage::normal;
 use crate::output::{Output, Report};
 
 const EXAMPLES: usize = 60_000;
@@ -88,7 +88,7 @@ impl Stream {
         let [a, b] = self.direction(i);
         let along = a * weights.first().unwrap_or(&0.0) + b * weights.get(1).unwrap_or(&0.0);
         match norm > 0.0 {
-            true => normal_share(delta() * along / norm / std::f64::consts::SQRT_2),
+            true => normal_cdf(delta() * along / norm / std::f64::consts::SQRT_2),
             false => 0.5,
         }
     }
@@ -96,7 +96,7 @@ impl Stream {
 
 /// δ = √2·Φ⁻¹(A).
 fn delta() -> f64 {
-    std::f64::consts::SQRT_2 * normal_point(BEST)
+    std::f64::consts::SQRT_2 * normal_quantile(BEST)
 }
 
 /// How one learner did on one stream.

@@ -5,20 +5,20 @@ use ubauc::algorithm::Outcome;
 use ubauc::metrics::Auc;
 use ubauc::model_file::SavedModel;
 use ubauc::read::table::ColumnReport;
-use ubauc::report::{Candidate, ColumnPart, EffectsPart, JudgedOn, Step};
+use ubauc::report::{AucPart, Candidate, ColumnPart, EffectsPart, JudgedOn, Step};
 use ubauc::tune::{HeldOut, MapTrial, Scored, TunedMaps, Verdict};
 
 use super::TrainArgs;
 use crate::column_report::{described, features_of, kind_name};
-use crate::page::{self, PageParts, PageScores, file_name, file_part};
+use crate::page::{self, PageExamples, PageParts, PageScores, file_name, file_part};
 use crate::search;
 use crate::training::Training;
 
 /// What the model can be judged by.
 pub(super) struct Judging<'a> {
-    /// Scores and classes of the examples of `--test`.
-    pub(super) test: Option<(&'a [f64], &'a [bool])>,
-    pub(super) test_auc: Option<Auc>,
+    /// Scores of the examples of `--test`, and these.
+    pub(super) test: Option<(&'a [f64], PageExamples<'a>)>,
+    pub(super) test_auc: Option<AucPart>,
     /// Scores of the training examples.
     pub(super) training: &'a [f64],
 }
@@ -48,30 +48,39 @@ impl TrainArgs {
             threshold: Some(threshold),
         };
         let threshold = saved.model.threshold;
-        let (scorers, positive, judged_on) = match (judging.test, held_out, &moved) {
-            (Some((scores, positive)), ..) => {
+        let (scorers, examples, judged_on) = match (judging.test, held_out, &moved) {
+            (Some((scores, examples)), ..) => {
                 let ours = ours(scores, judging.test_auc.clone(), threshold);
-                (vec![ours], positive, JudgedOn::Given)
+                (vec![ours], examples, JudgedOn::Given)
             }
             (None, Some((verdict, held)), Some(moved)) => (
                 of_held_out(verdict, held, moved),
-                held.positive.as_slice(),
+                PageExamples {
+                    groups: held.groups.as_deref(),
+                    ..PageExamples::new(&held.positive)
+                },
                 JudgedOn::HeldOut,
             ),
             _ => {
                 let ours = ours(judging.training, None, threshold);
-                (vec![ours], training.data.positive(), JudgedOn::Training)
+                let examples = PageExamples {
+                    positive: training.data.positive(),
+                    weights: training.weights.as_deref(),
+                    groups: training.groups.as_deref(),
+                };
+                (vec![ours], examples, JudgedOn::Training)
             }
         };
         let parts = PageParts {
             title: format!("A model of {}", file_name(&self.input.file)),
             classes: training.data.class_names().clone(),
-            positive,
+            examples,
             judged_on,
             costs: self.page.costs.costs()?,
         };
         let mut report = page::report(parts, &scorers)?;
         report.effects = EffectsPart::of_model(&saved.model, saved.effects.as_ref());
+        report.points = self.page.costs.card(Some(saved))?;
         report.search = tuned.map_or(Vec::new(), candidates);
         report.certificate = Some(saved.certificate.clone());
         report.steps = Step::of_trace(&trained.trace);
@@ -80,6 +89,15 @@ impl TrainArgs {
             .iter()
             .map(|column| column_part(column, training))
             .collect();
+        if self.training.weight.is_some() && examples.weights.is_none() {
+            let note =
+                "The model was learned from weighted rows; those that it is judged on count alike.";
+            report.notes.push(note.to_string());
+        }
+        if self.training.group.is_some() && examples.groups.is_none() {
+            let note = "The model was learned from rows in groups; those that it is judged on are taken as independent.";
+            report.notes.push(note.to_string());
+        }
         report.reproduction.seed = Some(seed);
         report.reproduction.parameters = page::parameters(saved);
         report.reproduction.files = vec![file_part("training", &self.input.file)?];
@@ -108,7 +126,7 @@ fn of_held_out<'a>(
     let scores = |name: &str, scores: &'a [f64], auc: &Auc, threshold: f64| PageScores {
         name: name.to_string(),
         scores,
-        auc: Some(auc.clone()),
+        auc: Some(auc.clone().into()),
         model: None,
         threshold: Some(threshold),
     };

@@ -11,6 +11,7 @@ use ubauc::model::Model;
 use ubauc::read::table::{OnError, TableBatch};
 
 use super::TrainArgs;
+use crate::group_arg::read_groups;
 use crate::input::Wanted;
 use crate::output::Output;
 use crate::scoring::table::{LabelTexts, TableFile};
@@ -63,6 +64,22 @@ impl TestFile {
                 (scores.concat(), labels.positive.as_slice())
             }
         })
+    }
+}
+
+impl TrainArgs {
+    /// The groups of the examples of `--test`, where the training examples come in groups and the file says which.
+    pub(super) fn groups_of_test(&self, n: usize, output: Output) -> Option<Vec<u32>> {
+        let (path, column) = (self.test.as_ref()?, self.training.group.as_ref()?);
+        match read_groups(path, column, &self.training.format, n) {
+            Ok(groups) => Some(groups),
+            Err(error) => {
+                output.note(format!(
+                    "note: no groups of the test examples ({error}); their interval is that of independent ones"
+                ));
+                None
+            }
+        }
     }
 }
 

@@ -11,7 +11,8 @@
 //! add up, with those of the base, to the points of a row.
 //!
 //! a and b are those of the model's calibration. Without one they are known of logistic regression alone (β = 0): a = 1/κ, and b = 0
-//! or, if the negatives weigh R times as much as the positives (1 if balanced), ln(RN⁺/N⁻), which takes the weights back.
+//! or, if the negatives weigh R times as much as the positives (1 if balanced), ln(RN⁺/N⁻), which takes the weights back;
+//! N± are sums of weights where examples had some.
 
 use serde::{Deserialize, Serialize};
 
@@ -222,15 +223,24 @@ fn log_odds(saved: &SavedModel) -> Option<(f64, f64)> {
     };
     let weight = saved.parameters.get("class_weight");
     let weight = weight.and_then(|w| ClassWeight::deserialize(w).ok());
-    let certificate = &saved.certificate;
     // The odds of a class with the weight a are a times too large.
-    let balanced = certificate.n_pos as f64 / certificate.n_neg as f64;
+    let balanced = || class_totals(saved).map(|[neg, pos]| pos / neg);
     let offset = match weight {
-        Some(ClassWeight::Balanced) => balanced.ln(),
-        Some(ClassWeight::Ratio(r)) => (r * balanced).ln(),
+        Some(ClassWeight::Balanced) => balanced()?.ln(),
+        Some(ClassWeight::Ratio(r)) => (r * balanced()?).ln(),
         Some(ClassWeight::None) | None => 0.0,
     };
     offset.is_finite().then_some((1.0 / softness, offset))
+}
+
+/// N⁻ and N⁺: sums of weights where examples had some.
+fn class_totals(saved: &SavedModel) -> Option<[f64; 2]> {
+    if saved.parameters.contains_key("weight") {
+        let sums = saved.parameters.get("weight_sums")?;
+        return Some([sums.get(0)?.as_f64()?, sums.get(1)?.as_f64()?]);
+    }
+    let certificate = &saved.certificate;
+    Some([certificate.n_neg as f64, certificate.n_pos as f64])
 }
 
 fn card(map: &ColumnMap, term: &Term, per_score: f64) -> CardTerm {

@@ -121,7 +121,8 @@ def level_of(value, at):
         if isinstance(value, float):
             if math.isnan(value):
                 return None
-            value = int(value) if value == int(value) and abs(value) < 1e16 else repr(value)
+            is_whole = abs(value) < 1e16 and value == int(value)
+            value = int(value) if is_whole else repr(value)
         value = str(value)
     if value in LEVELS[at]:
         return LEVELS[at][value]

@@ -3,7 +3,7 @@
 //! - A term is a `CASE`: NULL first, then levels by equality or bins from the lowest cut on by `<`, the strict comparison of the model.
 //! - Terms are added as a balanced tree, since dialects limit the depth of an expression (SQLite: 1,000).
 //! - Numbers have an exponent: without one DuckDB would take them as decimals of limited precision.
-//! - Every column is read once, in an inner query: numbers as double precision, categories as text without blanks around it, NULL where a text stands
+//! - Every column is read once, in an inner query: numbers as double precision, categories as text without blanks and tabs around it, NULL where a text stands
 //!   for a missing value. Branches that compare a column rather than an expression are planned many times faster where there are thousands.
 //! - Names are quoted, with quotes inside doubled.
 //!
@@ -259,7 +259,8 @@ fn reading(program: &Program, input: &Input) -> String {
         return format!("CAST({column} AS DOUBLE PRECISION)");
     }
     let whole = format!("CAST({column} AS TEXT)");
-    let trimmed = format!("TRIM({whole})");
+    // Blanks and tabs; line ends would not survive the comment that holds the self-test.
+    let trimmed = format!("TRIM({whole}, ' \t')");
     let folded = |text: &str| match program.missing_any_case {
         true => text.to_ascii_lowercase(),
         false => text.to_string(),

@@ -97,17 +97,19 @@ pub fn clustered_compare_many(
 }
 
 /// Which examples are of one group. Examples are numbered within their class, as in [`Placements`].
-struct Groups {
+pub(super) struct Groups {
     /// The number, from 0 up, of the group of each positive and of each negative.
     pos: Vec<u32>,
     neg: Vec<u32>,
+    /// The group of each example, and whether it is positive.
+    examples: Vec<(u32, bool)>,
     /// Positives and negatives of each group.
     sizes: Vec<[u64; 2]>,
 }
 
 impl Groups {
     /// `positive` has both classes.
-    fn new(positive: &[bool], groups: &[u32]) -> Result<Self> {
+    pub(super) fn new(positive: &[bool], groups: &[u32]) -> Result<Self> {
         if groups.len() != positive.len() {
             return Err(Error::Length {
                 what: "groups",
@@ -121,6 +123,7 @@ impl Groups {
         let mut found = Self {
             pos: vec![],
             neg: vec![],
+            examples: vec![],
             sizes: vec![[0; 2]; names.len()],
         };
         for (name, &p) in groups.iter().zip(positive) {
@@ -128,6 +131,7 @@ impl Groups {
             found.sizes[number][usize::from(!p)] += 1;
             let of_class = if p { &mut found.pos } else { &mut found.neg };
             of_class.push(number as u32);
+            found.examples.push((number as u32, p));
         }
         for (class, name) in ["positive", "negative"].into_iter().enumerate() {
             if found.n_with(class) < 2 {
@@ -164,7 +168,7 @@ impl Groups {
     }
 
     /// Pairs of two groups, none of them twice (`interval.rs`).
-    fn separate_pairs(&self) -> usize {
+    pub(super) fn separate_pairs(&self) -> usize {
         let with_class = self.n_with(0).min(self.n_with(1));
         with_class.min(self.sizes.len() / 2)
     }
@@ -196,6 +200,21 @@ impl Groups {
         all * both.value() / square(2.0 * p * p * q * q)
             + (with_pos - all) * of_pos.value() / square(2.0 * p * p * q)
             + (with_neg - all) * of_neg.value() / square(2.0 * p * q * q)
+    }
+
+    /// The same from what each example moves an estimate by, P or Q over its number: rounded, not exact.
+    pub(super) fn variance_of(&self, moves: impl Iterator<Item = f64>) -> f64 {
+        let mut of_groups = vec![[0.0; 2]; self.sizes.len()];
+        for (&(group, class), by) in self.examples.iter().zip(moves) {
+            of_groups[group as usize][usize::from(class)] += by;
+        }
+        let lost = |k: usize| k as f64 / (k as f64 - 1.0);
+        let [all, with_pos, with_neg] =
+            [self.sizes.len(), self.n_with(0), self.n_with(1)].map(lost);
+        let sum = |of: fn(&[f64; 2]) -> f64| Sum::of(of_groups.iter().map(|g| square(of(g))));
+        all * sum(|[q, p]| p + q)
+            + (with_pos - all) * sum(|[_, p]| *p)
+            + (with_neg - all) * sum(|[q, _]| *q)
     }
 
     /// The sum of the placements of one class in each group.

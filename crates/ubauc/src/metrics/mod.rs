@@ -12,11 +12,13 @@
 //! | [`clustered_compare`], [`clustered_compare_many`] | the same where examples come in groups | O(k²N + N log N) | O(kN) |
 //! | [`covariance`] | the covariance matrix of the AUCs of k scorers | O(k²N) | O(kN) |
 //! | [`roc_curve`] | rates, counts and threshold at each distinct score | O(N) | O(N) |
+//! | [`weighted_roc_curve`] | the same with a weight for each example | O(N) | O(N) |
 //! | [`roc_band`], [`wilson`] | how sure a whole ROC curve is, and one share | O(1) | |
 //! | [`partial_auc`] | area up to a false positive rate, or from a true positive rate on | O(N) | O(N) |
 //! | [`weighted_partial_auc`] | the same with a weight for each example | O(N) | O(N) |
 //! | [`average_precision`] | mean precision over the positives | O(N) | 8 bytes each |
 //! | [`average_precision_interval`] | the same with its variance and interval | O(N) | 8 bytes each and 32 a positive |
+//! | [`clustered_average_precision`], [`clustered_recalls_at_fpr`] | intervals where examples come in groups | O(N log N) | O(N) |
 //! | [`weighted_average_precision`] | the same with a weight for each example | O(N) | O(N) |
 //! | [`recall_at_fpr`], [`recalls_at_fpr`] | recall where false alarms are limited, with an interval | O(N) | 8 bytes each |
 //! | [`Criterion`] | AUC, partial AUC or average precision, chosen by name | | |
@@ -76,6 +78,7 @@ mod fading;
 mod fall;
 mod hand_till;
 mod interval;
+mod normal;
 pub(crate) mod order;
 mod partial_auc;
 mod parts;
@@ -90,9 +93,10 @@ mod window;
 
 pub use auc::{Auc, auc};
 pub use average_precision::{
-    AveragePrecision, average_precision, average_precision_interval, weighted_average_precision,
+    AveragePrecision, average_precision, average_precision_interval, clustered_average_precision,
+    weighted_average_precision,
 };
-pub use band::{roc_band, wilson};
+pub use band::{effective_size, roc_band, wilson};
 pub use bootstrap::{Sample, Statistic};
 pub use bucket::{BucketAuc, BucketEstimate};
 pub use clustered::{clustered_auc, clustered_compare, clustered_compare_many};
@@ -102,10 +106,11 @@ pub use fading::{FadingAuc, FadingEstimate};
 pub use fall::{Fall, FallAlarm};
 pub use hand_till::{ClassPair, HandTill, hand_till};
 pub use interval::{Interval, Resampling, Share};
+pub use normal::{normal_cdf, normal_quantile};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc, weighted_partial_auc};
 pub use parts::{Cell, Cut, Piece, count_cells, keys_by_class, range_sums, scatter};
 pub use placement::PlacementSums;
-pub use recall_at_fpr::{RecallAtFpr, recall_at_fpr, recalls_at_fpr};
-pub use roc::{RocCurve, roc_curve};
+pub use recall_at_fpr::{RecallAtFpr, clustered_recalls_at_fpr, recall_at_fpr, recalls_at_fpr};
+pub use roc::{RocCurve, WeightedRocCurve, roc_curve, weighted_roc_curve};
 pub use weighted::{WeightedAuc, weighted_auc};
 pub use window::WindowAuc;

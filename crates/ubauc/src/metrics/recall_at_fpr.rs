@@ -21,12 +21,16 @@
 //!
 //!   [ R − √((R − l)² + (R − s)²) ,  R + √((u − R)² + (g − R)²) ] ,  clipped to [0, 1]
 //!
+//! Groups: N⁺ and N⁻ in both are the effective numbers of `band.rs`, and ranks of so many negatives are scaled to all.
+//!
 //! A rate below about 3.7/N⁻ has no strict rank: the lower end then is what a recall of 0 allows. That is honest: no
 //! negative of these was seen that rarely.
 
 use serde::Serialize;
 
-use super::interval::{Share, Z_975};
+use super::band::wilson;
+use super::bootstrap::{Bootstrap, Sample, Statistic};
+use super::interval::Resampling;
 use super::order::{census, score};
 use super::ranges::sorted_by_class;
 use crate::{Error, Result};
@@ -47,14 +51,16 @@ pub struct RecallAtFpr {
 }
 
 impl RecallAtFpr {
-    /// What a bootstrap's interval falls back on where no draw differs.
-    pub fn share(&self, n_pos: usize) -> Share {
-        let (value, outcomes) = (self.recall, n_pos as f64);
-        Share {
-            value,
-            variance: value * (1.0 - value) / outcomes,
-            outcomes,
-        }
+    /// The interval of a bootstrap; that of the module where no draw differs.
+    pub fn bootstrap(
+        &self,
+        sample: &Sample<'_>,
+        resampling: Resampling,
+        done: &(dyn Fn(usize) + Sync),
+    ) -> Result<[f64; 2]> {
+        let statistic = Statistic::RecallAtFpr(self.max_fpr);
+        let drawn = Bootstrap::new(sample)?.interval(self.recall, statistic, resampling, done)?;
+        Ok(drawn.unwrap_or(self.ci95))
     }
 }
 
@@ -77,6 +83,32 @@ pub fn recalls_at_fpr(
     positive: &[bool],
     max_fprs: &[f64],
 ) -> Result<Vec<RecallAtFpr>> {
+    of_rates(scores, positive, None, max_fprs)
+}
+
+/// The same where examples come in groups: those of one value in `groups`.
+pub fn clustered_recalls_at_fpr(
+    scores: &[f64],
+    positive: &[bool],
+    groups: &[u32],
+    max_fprs: &[f64],
+) -> Result<Vec<RecallAtFpr>> {
+    if groups.len() != scores.len() {
+        return Err(Error::Length {
+            what: "groups",
+            expected: scores.len(),
+            got: groups.len(),
+        });
+    }
+    of_rates(scores, positive, Some(groups), max_fprs)
+}
+
+fn of_rates(
+    scores: &[f64],
+    positive: &[bool],
+    groups: Option<&[u32]>,
+    max_fprs: &[f64],
+) -> Result<Vec<RecallAtFpr>> {
     for &rate in max_fprs {
         if !(rate > 0.0 && rate <= 1.0) {
             return Err(Error::Parameter {
@@ -88,14 +120,19 @@ pub fn recalls_at_fpr(
     }
     let census = census(scores, positive)?;
     let [neg, pos] = sorted_by_class(scores, positive, &census);
-    let of_rate = |&rate: &f64| {
-        Keys {
-            neg: &neg,
-            pos: &pos,
-        }
-        .recall(rate)
+    let sample = Sample {
+        groups,
+        ..Sample::new(scores, positive)
     };
-    Ok(max_fprs.iter().map(of_rate).collect())
+    let keys = Keys {
+        neg: &neg,
+        pos: &pos,
+        effective: match groups {
+            None => [neg.len() as f64, pos.len() as f64],
+            Some(_) => sample.effective_sizes(),
+        },
+    };
+    Ok(max_fprs.iter().map(|&rate| keys.recall(rate)).collect())
 }
 
 /// How many of `n` a share allows; a product that rounding left just below an integer is that integer.
@@ -107,6 +144,8 @@ pub(super) fn allowed(share: f64, n: f64) -> f64 {
 struct Keys<'k> {
     neg: &'k [u64],
     pos: &'k [u64],
+    /// As how many independent ones they count: negatives, positives.
+    effective: [f64; 2],
 }
 
 impl Keys<'_> {
@@ -114,10 +153,11 @@ impl Keys<'_> {
         let n_neg = self.neg.len();
         let k = allowed(max_fpr, n_neg as f64) as usize;
         let recall = self.above(k + 1);
-        let (strict, loose) = ranks(n_neg, max_fpr);
+        let [m_neg, m_pos] = self.effective;
+        let (strict, loose) = ranks_of_groups(n_neg, m_neg, max_fpr);
         let at_strict = if strict == 0 { 0.0 } else { self.above(strict) };
         let at_loose = self.at_or_above(loose);
-        let [low, high] = wilson(recall, self.pos.len() as f64);
+        let [low, high] = wilson(recall, m_pos);
         let apart =
             |of_positives: f64, of_threshold: f64| of_positives.hypot(of_threshold.max(0.0));
         let ci95 = [
@@ -164,6 +204,18 @@ impl Keys<'_> {
     }
 }
 
+/// The ranks of `m` independent negatives as ranks of all `n`, rounded outwards.
+fn ranks_of_groups(n: usize, m: f64, rate: f64) -> (usize, usize) {
+    let whole = (m.floor().max(1.0) as usize).min(n);
+    let (strict, loose) = ranks(whole, rate);
+    if whole == n {
+        return (strict, loose);
+    }
+    let scaled = |rank: usize| rank as f64 * n as f64 / whole as f64;
+    let loose = scaled(loose).ceil() as usize;
+    (scaled(strict).floor() as usize, loose.min(n + 1))
+}
+
 /// The strict and the loose rank of the module, for `n` negatives and a rate.
 fn ranks(n: usize, rate: f64) -> (usize, usize) {
     if rate >= 1.0 {
@@ -198,20 +250,9 @@ fn ranks(n: usize, rate: f64) -> (usize, usize) {
     (strict, loose)
 }
 
-/// Wilson's score interval of a share of `n`.
-fn wilson(share: f64, n: f64) -> [f64; 2] {
-    let z2 = Z_975 * Z_975;
-    let middle = share + z2 / (2.0 * n);
-    let half = Z_975 * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + z2 / n;
-    [
-        ((middle - half) / scale).min(share),
-        ((middle + half) / scale).max(share),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::interval::Z_975;
     use super::*;
 
     /// P(B = i) by the product, one factor after the other.

@@ -8,12 +8,15 @@
 //!
 //! Joined by straight lines it has the area AUC: a tie of p positives and q negatives is the
 //! diagonal of a p × q box, which gives half of it.
+//!
+//! With weights, tp, fp, N⁺ and N⁻ are sums of weights; an example of weight 0 makes no point.
 
 use serde::Serialize;
 
 use super::order::{census, score};
 use super::ranges::sorted_by_class;
-use crate::Result;
+use super::weighted_order::{Sum, WeightedOrder};
+use crate::{Error, Result};
 
 /// Points of a ROC curve, from (0, 0) to (1, 1); all lists have one length.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -100,6 +103,67 @@ pub fn roc_curve(scores: &[f64], positive: &[bool]) -> Result<RocCurve> {
         curve.push(score(key), fp as u64, tp as u64);
     }
     Ok(curve)
+}
+
+/// Points of the ROC curve of weighted examples, from (0, 0) to (1, 1); all lists have one length.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WeightedRocCurve {
+    /// False positive rates.
+    pub fpr: Vec<f64>,
+    /// True positive rates.
+    pub tpr: Vec<f64>,
+    /// Thresholds: +∞, then distinct scores, descending. (JSON has no infinity: null there.)
+    pub thresholds: Vec<f64>,
+    /// Weight of the negatives at or above each threshold.
+    pub fp: Vec<f64>,
+    /// Weight of the positives at or above each threshold.
+    pub tp: Vec<f64>,
+    /// Weight of all positives.
+    pub weight_pos: f64,
+    /// Weight of all negatives.
+    pub weight_neg: f64,
+}
+
+/// The ROC curve of `scores` where example i counts `weights[i]` times.
+///
+/// Weights must be finite and not negative; a class must have some weight, and not more than a double can hold.
+pub fn weighted_roc_curve(
+    scores: &[f64],
+    positive: &[bool],
+    weights: &[f64],
+) -> Result<WeightedRocCurve> {
+    let order = WeightedOrder::new(scores, positive, weights)?;
+    let (mut pos, mut neg) = (Sum::default(), Sum::default());
+    let (mut thresholds, mut scaled) = (vec![f64::INFINITY], vec![[0.0_f64; 2]]);
+    for (key, group) in order.groups_with_keys().rev() {
+        pos.add(group.pos);
+        neg.add(group.neg);
+        let [before_pos, before_neg] = scaled[scaled.len() - 1];
+        // Rounding must not take back what was passed.
+        scaled.push([pos.value().max(before_pos), neg.value().max(before_neg)]);
+        thresholds.push(score(key));
+    }
+    let [w_pos, w_neg] = scaled[scaled.len() - 1];
+    let (weight_pos, weight_neg) = (order.pos.unscale(w_pos), order.neg.unscale(w_neg));
+    if !(weight_pos + weight_neg).is_finite() {
+        let what = "the weights add up to more than a number can hold".to_string();
+        return Err(Error::Classes { what });
+    }
+    Ok(WeightedRocCurve {
+        fpr: scaled.iter().map(|both| both[1] / w_neg).collect(),
+        tpr: scaled.iter().map(|both| both[0] / w_pos).collect(),
+        fp: scaled
+            .iter()
+            .map(|both| order.neg.unscale(both[1]))
+            .collect(),
+        tp: scaled
+            .iter()
+            .map(|both| order.pos.unscale(both[0]))
+            .collect(),
+        thresholds,
+        weight_pos,
+        weight_neg,
+    })
 }
 
 /// Ascending keys without those at the end that equal `key`.

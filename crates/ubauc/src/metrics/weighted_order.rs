@@ -39,7 +39,13 @@ impl WeightedOrder {
     /// The distinct scores, ascending. Made on the way rather than kept: a group is larger than its
     /// usual one example.
     pub(super) fn groups(&self) -> impl DoubleEndedIterator<Item = Group> + Clone {
-        self.items.chunk_by(|a, b| a.key == b.key).map(Group::of)
+        self.groups_with_keys().map(|(_, group)| group)
+    }
+
+    /// The same with the key of each score.
+    pub(super) fn groups_with_keys(&self) -> impl DoubleEndedIterator<Item = (u64, Group)> + Clone {
+        let tied = self.items.chunk_by(|a, b| a.key == b.key);
+        tied.map(|items| (items[0].key, Group::of(items)))
     }
 
     /// Two to this power brings the scaled weights of the negatives to the scale of the positives.

@@ -2,8 +2,7 @@
 
 use super::Judged;
 use super::chart::{Chart, Margins, Paint, unit};
-use super::markup::{figure, folded, paragraph, percent, short, table};
-use crate::document::numbers::thousands;
+use super::markup::{counted, figure, folded, paragraph, percent, short, table};
 use crate::document::{Axis, Cell, Table};
 
 pub(super) fn section(scorer: &Judged, positive: &str) -> String {
@@ -36,7 +35,7 @@ fn reliability(scorer: &Judged, positive: &str, brier: f64) -> String {
             "predicted {}, found {} of {} rows (95 % interval {} to {})",
             percent(predicted),
             percent(group.share),
-            thousands(group.n),
+            counted(group.n),
             percent(group.ci95[0]),
             percent(group.ci95[1])
         );
@@ -132,8 +131,8 @@ fn bars(chart: &mut Chart, scorer: &Judged, positive: &str) {
         let text = format!(
             "{}: {} of {} rows are {} ({}; 95 % interval {} to {})",
             range(group.low, group.high),
-            thousands(group.n_pos),
-            thousands(group.n),
+            counted(group.n_pos),
+            counted(group.n),
             short(positive),
             percent(group.share),
             percent(group.ci95[0]),
@@ -186,8 +185,8 @@ fn rows(scorer: &Judged) -> String {
             Cell::from((k + 1).to_string()),
             score(group.low),
             score(group.high),
-            Cell::rounded(group.n as f64, thousands(group.n)),
-            Cell::rounded(group.n_pos as f64, thousands(group.n_pos)),
+            Cell::rounded(group.n, counted(group.n)),
+            Cell::rounded(group.n_pos, counted(group.n_pos)),
             rate(group.share),
             rate(group.ci95[0]),
             rate(group.ci95[1]),

@@ -21,7 +21,11 @@ pub(super) fn section(report: &Report) -> String {
     out += &intervals(report);
     out += &table(&scorers(report), "AUC and average precision");
     if !report.tests.is_empty() {
-        out += &table(&tests(report), "Every pair: DeLong's paired test");
+        let caption = match report.main().and_then(|main| main.auc.groups) {
+            None => "Every pair: DeLong's paired test",
+            Some(_) => "Every pair: Obuchowski's paired test, between groups",
+        };
+        out += &table(&tests(report), caption);
     }
     out
 }

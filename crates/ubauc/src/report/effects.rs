@@ -103,7 +103,10 @@ fn extent(term: &TermReport) -> f64 {
 
 fn importances(terms: &[TermReport]) -> String {
     let shown = &terms[..terms.len().min(BARS)];
-    let most = shown.first().map_or(0.0, TermReport::rank);
+    let ends = shown
+        .iter()
+        .map(|term| term.interval.map_or(term.rank(), |i| i[1].max(term.rank())));
+    let most = ends.fold(0.0, f64::max);
     let margins = Margins {
         left: 128.0,
         right: 52.0,
@@ -118,8 +121,11 @@ fn importances(terms: &[TermReport]) -> String {
         let rank = term.rank();
         chart.described(
             &format!(
-                "{}: {rank:.4}{}",
+                "{}: {rank:.4}{}{}",
                 clipped(&term.name),
+                term.interval.map_or(String::new(), |[low, high]| format!(
+                    " (95 % interval {low:.4} to {high:.4})"
+                )),
                 direction(term, true)
             ),
             |chart| {
@@ -134,8 +140,19 @@ fn importances(terms: &[TermReport]) -> String {
                     [zero, top + 2.0, (end - zero).max(0.8), LINE - 5.0],
                     &Paint::Series(0).fill(),
                 );
+                let mut right = end;
+                if let Some([low, high]) = term.interval {
+                    let middle = top + 0.5 * LINE - 0.5;
+                    right = right.max(chart.x(high));
+                    chart.segment(
+                        [chart.x(low), middle],
+                        [chart.x(high), middle],
+                        Paint::Ink,
+                        1.5,
+                    );
+                }
                 chart.text(
-                    [end + 4.0, top + 12.0],
+                    [right + 4.0, top + 12.0],
                     START,
                     Paint::Faint,
                     &format!("{rank:.3}{}", direction(term, false)),
@@ -153,9 +170,13 @@ fn importances(terms: &[TermReport]) -> String {
         true => " ▲: the more of it, the higher the score; ▼: the lower.",
         false => "",
     };
+    let intervals = match shown.iter().any(|term| term.interval.is_some()) {
+        true => " The lines are 95 % intervals.",
+        false => "",
+    };
     figure(
         &chart.finish("Importance of the terms"),
-        &format!("Importance of the terms.{arrows}{more}"),
+        &format!("Importance of the terms.{intervals}{arrows}{more}"),
     )
 }
 
@@ -175,7 +196,12 @@ fn direction(term: &TermReport, in_words: bool) -> &'static str {
 }
 
 fn listed(terms: &[TermReport]) -> Table {
-    let mut rows = Table::new(["term", "importance", "takes at most", "adds at most"]);
+    let has_intervals = terms.iter().any(|term| term.interval.is_some());
+    let of_interval = ["from (95 %)", "to (95 %)"]
+        .into_iter()
+        .filter(|_| has_intervals);
+    let head = ["term", "importance"].into_iter().chain(of_interval);
+    let mut rows = Table::new(head.chain(["takes at most", "adds at most"]));
     let shown = |x: f64| Cell::rounded(x, format!("{x:+.4}"));
     for term in terms.iter().take(LISTED) {
         let mut ends = [0.0_f64; 2];
@@ -189,7 +215,16 @@ fn listed(terms: &[TermReport]) -> Table {
             Some(_) => [ends[0] - 2.0 * slope, ends[1] + 2.0 * slope],
             None => ends,
         };
-        rows.row([Cell::from(short(&term.name)), rank, shown(low), shown(high)]);
+        let mut cells = vec![Cell::from(short(&term.name)), rank];
+        if has_intervals {
+            let end = |k: usize| match term.interval {
+                Some(ends) => Cell::rounded(ends[k], format!("{:.4}", ends[k])),
+                None => Cell::from(""),
+            };
+            cells.extend([end(0), end(1)]);
+        }
+        cells.extend([shown(low), shown(high)]);
+        rows.row(cells);
     }
     let more = terms.len().saturating_sub(LISTED);
     rows.foot = (more > 0).then(|| format!("… {more} more terms (all with --json)"));

@@ -1,20 +1,20 @@
 //! Scores of each class: positives above the line, negatives below it.
 
 use super::chart::{Chart, Margins, Paint, START};
-use super::markup::{figure, percent, short};
+use super::markup::{counted, figure, percent, short};
 use super::{Histogram, Judged};
 use crate::document::Axis;
-use crate::document::numbers::thousands;
 
 pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
     let Histogram { edges, beyond, .. } = &scorer.histogram;
     let (Some(&low), Some(&high)) = (edges.first(), edges.last()) else {
         return String::new();
     };
-    let (n_pos, n_neg) = (scorer.auc.n_pos, scorer.auc.n_neg);
+    let [n_neg, n_pos] = scorer.auc.totals();
     let [up, down] = shares(scorer);
     let most = up.iter().chain(&down).fold(0.0_f64, |a, b| a.max(*b));
-    let y = Axis::default().span([-most, most].into_iter());
+    // Room for the names of the classes above and below the bars.
+    let y = Axis::default().span([-1.2 * most, 1.2 * most].into_iter());
     let x = Axis::default().span([low, high].into_iter());
     let margins = Margins {
         left: 12.0,
@@ -30,7 +30,7 @@ pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
         Paint::Faint,
         1.0,
     );
-    let label = |name: &str, n: usize| format!("{} ({})", short(name), thousands(n as u64));
+    let label = |name: &str, n: f64| format!("{} ({})", short(name), counted(n));
     chart.text(
         [chart.x(low) + 4.0, chart.margins.top + 10.0],
         START,
@@ -50,12 +50,7 @@ pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
     {
         let at = chart.x(cut);
         chart.at_cut("scores", [cut, 0.0], [[low, high], [0.0, most]], |chart| {
-            chart.segment(
-                [at, chart.margins.top],
-                [at, chart.bottom()],
-                Paint::Ink,
-                1.5,
-            );
+            chart.segment([at, chart.y(most)], [at, chart.y(-most)], Paint::Ink, 1.5);
         });
     }
     let title = format!(
@@ -63,11 +58,11 @@ pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
         label(&classes[1], n_pos),
         label(&classes[0], n_neg)
     );
-    let outside = match beyond {
-        0 => String::new(),
+    let outside = match *beyond {
+        n if n <= 0.0 => String::new(),
         n => format!(
             " The outermost bars hold {} scores beyond the picture.",
-            thousands(*n)
+            counted(n)
         ),
     };
     let caption = format!(
@@ -79,14 +74,12 @@ pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
 
 /// The share of its class that is in each bar: of positives, then of negatives.
 fn shares(scorer: &Judged) -> [Vec<f64>; 2] {
-    let of = |counts: &[u64], n: usize| counts.iter().map(|c| *c as f64 / n as f64).collect();
+    let of = |counts: &[f64], n: f64| counts.iter().map(|c| c / n).collect();
+    let [n_neg, n_pos] = scorer.auc.totals();
     let Histogram {
         positive, negative, ..
     } = &scorer.histogram;
-    [
-        of(positive, scorer.auc.n_pos),
-        of(negative, scorer.auc.n_neg),
-    ]
+    [of(positive, n_pos), of(negative, n_neg)]
 }
 
 fn bars(chart: &mut Chart, scorer: &Judged, classes: &[String; 2]) {
@@ -110,10 +103,10 @@ fn bars(chart: &mut Chart, scorer: &Judged, classes: &[String; 2]) {
             "scores {:.3} to {:.3}: {} of class {} ({}), {} of class {} ({})",
             edge[0],
             edge[1],
-            thousands(*pos),
+            counted(*pos),
             short(&classes[1]),
             percent(*up),
-            thousands(*neg),
+            counted(*neg),
             short(&classes[0]),
             percent(*down)
         );

@@ -1,13 +1,19 @@
-//! What is known of one scorer: all of it from its ROC curve, which has every distinct score with its counts.
+//! What is known of one scorer: all of it from its ROC curve, which has every distinct score with its counts, or weights.
+//!
+//! Where examples come in groups or have weights, the interval of AUC is theirs, and the band and the intervals of shares count as
+//! many examples as there are independent ones of equal weight (`metrics/band.rs`).
 //!
 //! Curves are thinned for drawing. A point is kept where the curve has moved by δ, in either direction of the picture, since the
 //! last one that was kept; whatever is left out lies within δ of the line that is drawn. δ is 1/400 of the side of the picture,
 //! about a pixel, and is doubled until at most [`MOST`] points are left.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Result;
-use crate::metrics::{Auc, RocCurve, average_precision, roc_band, roc_curve, wilson};
+use crate::metrics::{
+    self, Auc, RocCurve, Sample, WeightedAuc, average_precision, roc_band, roc_curve,
+    weighted_average_precision, weighted_roc_curve, wilson,
+};
 
 /// Points of a curve that are drawn.
 const MOST: usize = 800;
@@ -33,16 +39,113 @@ pub struct Costs {
 pub struct Scored<'a> {
     /// What people call it.
     pub name: String,
-    /// Higher meaning more likely positive.
-    pub scores: &'a [f64],
-    /// The class of each example.
-    pub positive: &'a [bool],
-    /// AUC and its interval, where it is another than that of the examples one by one.
-    pub auc: Option<Auc>,
+    /// Scores and classes, and weights or groups; not both.
+    pub sample: Sample<'a>,
+    /// AUC and its interval, where it is another than the usual one of the sample.
+    pub auc: Option<AucPart>,
     /// Where the model itself cuts.
     pub threshold: Option<f64>,
     /// From a score to a probability.
     pub probability: Option<&'a (dyn Fn(f64) -> f64 + Sync)>,
+}
+
+/// AUC with its interval, of examples that count once or have weights.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AucPart {
+    /// The AUC.
+    pub auc: f64,
+    /// Its estimated variance.
+    pub variance: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// Positive examples.
+    pub n_pos: usize,
+    /// Negative examples.
+    pub n_neg: usize,
+    /// Tied pairs; not of weighted examples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ties: Option<u128>,
+    /// Half pairs won; not of weighted examples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_wins: Option<u128>,
+    /// Weights of all negatives and all positives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<[f64; 2]>,
+    /// Groups that the examples come in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<usize>,
+}
+
+impl From<Auc> for AucPart {
+    fn from(found: Auc) -> AucPart {
+        AucPart {
+            auc: found.auc,
+            variance: found.variance,
+            ci95: found.ci95,
+            n_pos: found.n_pos,
+            n_neg: found.n_neg,
+            ties: Some(found.ties),
+            half_wins: Some(found.half_wins),
+            weights: None,
+            groups: None,
+        }
+    }
+}
+
+impl From<WeightedAuc> for AucPart {
+    fn from(found: WeightedAuc) -> AucPart {
+        AucPart {
+            auc: found.auc,
+            variance: found.variance,
+            ci95: found.ci95,
+            n_pos: found.n_pos,
+            n_neg: found.n_neg,
+            ties: None,
+            half_wins: None,
+            weights: Some([found.weight_neg, found.weight_pos]),
+            groups: None,
+        }
+    }
+}
+
+impl AucPart {
+    /// The usual one of a sample.
+    fn of(sample: &Sample<'_>) -> Result<AucPart> {
+        let Sample {
+            scores, positive, ..
+        } = *sample;
+        Ok(match (sample.weights, sample.groups) {
+            (Some(weights), _) => metrics::weighted_auc(scores, positive, weights)?.into(),
+            (None, Some(groups)) => metrics::clustered_auc(scores, positive, groups)?.into(),
+            (None, None) => metrics::auc(scores, positive)?.into(),
+        })
+    }
+
+    /// Negatives and positives, as they count.
+    pub fn totals(&self) -> [f64; 2] {
+        self.weights
+            .unwrap_or([self.n_neg as f64, self.n_pos as f64])
+    }
+}
+
+/// A count is written as an integer, a weight with its digits.
+fn count<S: Serializer>(value: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
+    match as_count(*value) {
+        Some(n) => to.serialize_u64(n),
+        None => to.serialize_f64(*value),
+    }
+}
+
+fn counts<S: Serializer>(values: &[f64], to: S) -> std::result::Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct One(#[serde(serialize_with = "count")] f64);
+    to.collect_seq(values.iter().map(|value| One(*value)))
+}
+
+/// A number that a double holds exactly, if it is whole.
+pub(super) fn as_count(value: f64) -> Option<u64> {
+    let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+    is_whole.then_some(value as u64)
 }
 
 /// A scorer, judged.
@@ -52,7 +155,7 @@ pub struct Judged {
     pub name: String,
     /// AUC and its interval.
     #[serde(flatten)]
-    pub auc: Auc,
+    pub auc: AucPart,
     /// Mean precision over the positives.
     pub average_precision: f64,
     /// How far FPR and TPR of the whole curve can be from the truth.
@@ -81,10 +184,12 @@ pub struct Judged {
 pub struct Cut {
     /// None, and +∞ in the mathematics, where nobody is flagged.
     pub cut: Option<f64>,
-    /// Positives that are flagged.
-    pub tp: u64,
+    /// Positives that are flagged, or their weight.
+    #[serde(serialize_with = "count")]
+    pub tp: f64,
     /// Negatives that are.
-    pub fp: u64,
+    #[serde(serialize_with = "count")]
+    pub fp: f64,
     /// tp of all positives.
     pub recall: f64,
     /// fp of all negatives.
@@ -128,11 +233,14 @@ pub struct Histogram {
     /// One more than bars.
     pub edges: Vec<f64>,
     /// Positives in each bar; those beyond the edges are in the outermost ones.
-    pub positive: Vec<u64>,
+    #[serde(serialize_with = "counts")]
+    pub positive: Vec<f64>,
     /// Negatives in each.
-    pub negative: Vec<u64>,
+    #[serde(serialize_with = "counts")]
+    pub negative: Vec<f64>,
     /// Examples beyond the edges.
-    pub beyond: u64,
+    #[serde(serialize_with = "count")]
+    pub beyond: f64,
 }
 
 /// Examples of similar scores.
@@ -143,9 +251,11 @@ pub struct Group {
     /// The highest.
     pub high: Option<f64>,
     /// Examples.
-    pub n: u64,
+    #[serde(serialize_with = "count")]
+    pub n: f64,
     /// Positives among them.
-    pub n_pos: u64,
+    #[serde(serialize_with = "count")]
+    pub n_pos: f64,
     /// Their share.
     pub share: f64,
     /// Wilson's 95 % interval of it.
@@ -158,14 +268,37 @@ pub struct Group {
 impl Judged {
     /// Judges a scorer.
     pub fn new(scored: &Scored<'_>, costs: Option<Costs>) -> Result<Judged> {
-        let Scored {
+        let sample = &scored.sample;
+        let Sample {
             scores, positive, ..
-        } = *scored;
-        let curve = roc_curve(scores, positive)?;
-        let auc = match &scored.auc {
+        } = *sample;
+        let mut auc = match &scored.auc {
             Some(auc) => auc.clone(),
-            None => crate::metrics::auc(scores, positive)?,
+            None => AucPart::of(sample)?,
         };
+        auc.groups = sample.groups.map(number_of);
+        let (curve, corners, precision) = match sample.weights {
+            None => {
+                let curve = roc_curve(scores, positive)?;
+                let corners = Curve::from(curve.without_collinear());
+                let precision = average_precision(scores, positive)?;
+                (Curve::from(curve), Some(corners), precision)
+            }
+            Some(weights) => {
+                let curve = weighted_roc_curve(scores, positive, weights)?;
+                let curve = Curve {
+                    thresholds: curve.thresholds,
+                    rates: [curve.fpr, curve.tpr],
+                    fp: curve.fp,
+                    tp: curve.tp,
+                    neg: curve.weight_neg,
+                    pos: curve.weight_pos,
+                };
+                let precision = weighted_average_precision(scores, positive, weights)?;
+                (curve, None, precision)
+            }
+        };
+        let [m_neg, m_pos] = sample.effective_sizes();
         let all = Cuts {
             curve: &curve,
             costs,
@@ -177,14 +310,14 @@ impl Judged {
             [cut.false_alarms, cut.recall, precision]
         };
         let lossless = Cuts {
-            curve: &curve.without_collinear(),
+            curve: corners.as_ref().unwrap_or(&curve),
             costs,
         };
-        let groups = groups(&curve, scored.probability);
+        let groups = groups(&curve, sample, scored.probability);
         Ok(Judged {
             name: scored.name.clone(),
-            average_precision: average_precision(scores, positive)?,
-            band: roc_band(curve.n_pos, curve.n_neg),
+            average_precision: precision,
+            band: roc_band(m_pos, m_neg),
             distinct: curve.thresholds.len() - 1,
             roc: thinned(&lossless, 0, MOST, roc),
             precision_recall: thinned(&all, 1, MOST, by_precision),
@@ -209,14 +342,47 @@ impl Judged {
 
     /// The share of positives.
     pub fn prevalence(&self) -> f64 {
-        let (pos, neg) = (self.auc.n_pos as f64, self.auc.n_neg as f64);
+        let [neg, pos] = self.auc.totals();
         pos / (pos + neg)
+    }
+}
+
+/// How many different ones there are.
+fn number_of(groups: &[u32]) -> usize {
+    let mut names = groups.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    names.len()
+}
+
+/// A ROC curve of examples that count once or have weights.
+struct Curve {
+    thresholds: Vec<f64>,
+    /// False and true positive rates.
+    rates: [Vec<f64>; 2],
+    fp: Vec<f64>,
+    tp: Vec<f64>,
+    neg: f64,
+    pos: f64,
+}
+
+impl From<RocCurve> for Curve {
+    fn from(curve: RocCurve) -> Curve {
+        let number = |counts: Vec<u64>| counts.into_iter().map(|n| n as f64).collect();
+        Curve {
+            thresholds: curve.thresholds,
+            rates: [curve.fpr, curve.tpr],
+            fp: number(curve.fp),
+            tp: number(curve.tp),
+            neg: curve.n_neg as f64,
+            pos: curve.n_pos as f64,
+        }
     }
 }
 
 /// A curve with costs.
 struct Cuts<'a> {
-    curve: &'a RocCurve,
+    curve: &'a Curve,
     costs: Option<Costs>,
 }
 
@@ -225,18 +391,16 @@ impl Cuts<'_> {
         let curve = self.curve;
         let (tp, fp) = (curve.tp[k], curve.fp[k]);
         let flagged = tp + fp;
-        let cost = |costs: Costs| {
-            costs.false_positive * fp as f64
-                + costs.false_negative * (curve.n_pos as u64 - tp) as f64
-        };
+        let cost =
+            |costs: Costs| costs.false_positive * fp + costs.false_negative * (curve.pos - tp);
         Cut {
             cut: Some(curve.thresholds[k]).filter(|cut| cut.is_finite()),
             tp,
             fp,
-            recall: curve.tpr[k],
-            false_alarms: curve.fpr[k],
-            precision: (flagged > 0).then(|| tp as f64 / flagged as f64),
-            flagged: flagged as f64 / (curve.n_pos + curve.n_neg) as f64,
+            recall: curve.rates[1][k],
+            false_alarms: curve.rates[0][k],
+            precision: (flagged > 0.0).then(|| tp / flagged),
+            flagged: flagged / (curve.pos + curve.neg),
             cost: self.costs.map(cost),
         }
     }
@@ -249,7 +413,7 @@ impl Cuts<'_> {
     fn named(&self, threshold: Option<f64>) -> Vec<NamedCut> {
         let curve = self.curve;
         let recall = |share: f64| {
-            let k = curve.tpr.partition_point(|tpr| *tpr < share);
+            let k = curve.rates[1].partition_point(|tpr| *tpr < share);
             (k.min(self.len() - 1), Why::Recall(share))
         };
         let mut found: Vec<(usize, Why)> = RECALLS.iter().map(|share| recall(*share)).collect();
@@ -258,7 +422,7 @@ impl Cuts<'_> {
         if let Some(threshold) = threshold {
             found.push((own(threshold).max(1) - 1, Why::Model));
         }
-        let balance = |k: &usize| curve.tpr[*k] - curve.fpr[*k];
+        let balance = |k: &usize| curve.rates[1][*k] - curve.rates[0][*k];
         found.extend(first_largest(self.len(), balance).map(|k| (k, Why::Balance)));
         if self.costs.is_some() {
             let saved = |k: &usize| -self.at(*k).cost.unwrap_or(0.0);
@@ -318,7 +482,7 @@ fn thinned<const D: usize>(
 }
 
 /// Every distinct finite or infinite score with the positives and the negatives that have it, the highest first.
-fn by_score(curve: &RocCurve) -> impl DoubleEndedIterator<Item = (f64, u64, u64)> + '_ {
+fn by_score(curve: &Curve) -> impl DoubleEndedIterator<Item = (f64, f64, f64)> + '_ {
     (1..curve.tp.len()).map(|k| {
         let (tp, fp) = (curve.tp[k] - curve.tp[k - 1], curve.fp[k] - curve.fp[k - 1]);
         (curve.thresholds[k], tp, fp)
@@ -327,14 +491,18 @@ fn by_score(curve: &RocCurve) -> impl DoubleEndedIterator<Item = (f64, u64, u64)
 
 impl Histogram {
     /// Between the scores that all but 1 in 200 on either side lie between, widened to all scores where these are not far off.
-    fn new(curve: &RocCurve) -> Histogram {
-        let n = (curve.n_pos + curve.n_neg) as u64;
+    fn new(curve: &Curve) -> Histogram {
+        let n = curve.pos + curve.neg;
         let finite = || by_score(curve).filter(|(score, ..)| score.is_finite());
         let (Some((high, ..)), Some((low, ..))) = (finite().next(), finite().next_back()) else {
             return Histogram::default();
         };
         let quantile = |share: f64| {
-            let wanted = (share * n as f64) as u64;
+            // Of counts a whole number.
+            let wanted = match as_count(n) {
+                Some(_) => (share * n).floor(),
+                None => share * n,
+            };
             let k = (1..curve.tp.len()).find(|&k| curve.tp[k] + curve.fp[k] > wanted)?;
             Some(curve.thresholds[k]).filter(|score| score.is_finite())
         };
@@ -354,9 +522,9 @@ impl Histogram {
         let step = (to - from) / bars as f64;
         let mut histogram = Histogram {
             edges: (0..=bars).map(|k| from + step * k as f64).collect(),
-            positive: vec![0; bars],
-            negative: vec![0; bars],
-            beyond: 0,
+            positive: vec![0.0; bars],
+            negative: vec![0.0; bars],
+            beyond: 0.0,
         };
         for (score, pos, neg) in by_score(curve) {
             let place = ((score - from) / step).floor();
@@ -372,19 +540,25 @@ impl Histogram {
 }
 
 /// Scores from the lowest up, a group being full when it has its share; equal scores stay together.
-fn groups(curve: &RocCurve, probability: Option<&(dyn Fn(f64) -> f64 + Sync)>) -> Vec<Group> {
-    let n = (curve.n_pos + curve.n_neg) as u64;
+fn groups(
+    curve: &Curve,
+    sample: &Sample<'_>,
+    probability: Option<&(dyn Fn(f64) -> f64 + Sync)>,
+) -> Vec<Group> {
+    let n = curve.pos + curve.neg;
     let mut groups: Vec<Group> = Vec::new();
-    let (mut seen, mut start) = (0, None);
-    let tenth = |seen: u64| seen * GROUPS as u64 / n;
+    let mut lowest = Vec::new();
+    let (mut seen, mut start) = (0.0, None);
+    let tenth = |seen: f64| (seen * GROUPS as f64 / n).floor();
     for (score, pos, neg) in by_score(curve).rev() {
         if start.is_none_or(|start| tenth(seen) > tenth(start)) {
             start = Some(seen);
+            lowest.push(score);
             groups.push(Group {
                 low: Some(score).filter(|score| score.is_finite()),
                 high: None,
-                n: 0,
-                n_pos: 0,
+                n: 0.0,
+                n_pos: 0.0,
                 share: 0.0,
                 ci95: [0.0, 1.0],
                 predicted: probability.map(|_| 0.0),
@@ -395,25 +569,42 @@ fn groups(curve: &RocCurve, probability: Option<&(dyn Fn(f64) -> f64 + Sync)>) -
             group.n += pos + neg;
             group.n_pos += pos;
             if let (Some(sum), Some(probability)) = (&mut group.predicted, probability) {
-                *sum += probability(score) * (pos + neg) as f64;
+                *sum += probability(score) * (pos + neg);
             }
         }
         seen += pos + neg;
     }
-    for group in &mut groups {
-        group.share = group.n_pos as f64 / group.n as f64;
-        group.ci95 = wilson(group.n_pos, group.n);
-        group.predicted = group.predicted.map(|sum| sum / group.n as f64);
+    let sizes = effective_sizes(&lowest, sample);
+    for (k, group) in groups.iter_mut().enumerate() {
+        group.share = (group.n_pos / group.n).min(1.0);
+        let size = sizes.as_ref().map_or(group.n, |sizes| sizes[k]);
+        group.ci95 = wilson(group.share, size);
+        group.predicted = group.predicted.map(|sum| sum / group.n);
     }
     groups
 }
 
-fn brier(curve: &RocCurve, probability: &(dyn Fn(f64) -> f64 + Sync)) -> f64 {
+/// As how many independent examples those of each group of scores count, where they do not all count once.
+fn effective_sizes(lowest: &[f64], sample: &Sample<'_>) -> Option<Vec<f64>> {
+    if sample.weights.is_none() && sample.groups.is_none() {
+        return None;
+    }
+    let mut members = vec![Vec::new(); lowest.len()];
+    for (i, score) in sample.scores.iter().enumerate() {
+        let place = lowest.partition_point(|low| low <= score);
+        // What has no weight may lie below all that has some.
+        members[place.max(1) - 1].push(i);
+    }
+    let size = |members: &Vec<usize>| sample.effective_size_of(members.iter().copied());
+    Some(members.iter().map(size).collect())
+}
+
+fn brier(curve: &Curve, probability: &(dyn Fn(f64) -> f64 + Sync)) -> f64 {
     let sum: f64 = by_score(curve)
         .map(|(score, pos, neg)| {
             let p = probability(score);
-            pos as f64 * (1.0 - p) * (1.0 - p) + neg as f64 * p * p
+            pos * (1.0 - p) * (1.0 - p) + neg * p * p
         })
         .sum();
-    sum / (curve.n_pos + curve.n_neg) as f64
+    sum / (curve.pos + curve.neg)
 }

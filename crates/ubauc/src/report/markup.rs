@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
+use super::judged::as_count;
 pub(super) use crate::document::escape_markup as escape;
+use crate::document::numbers::thousands;
 use crate::document::{Table, html, text::clip};
 
 /// Letters of a name that are shown; the rest is under the pointer.
@@ -33,6 +35,18 @@ pub(super) fn percent(value: f64) -> String {
         () if value > 0.0 && shown < 0.05 => format!("{shown:.2}\u{a0}%"),
         () if value < 1.0 && shown > 99.95 => format!("{:.2}\u{a0}%", shown.min(99.99)),
         () => format!("{shown:.1}\u{a0}%"),
+    }
+}
+
+/// A count, or a weight to one digit.
+pub(super) fn counted(value: f64) -> String {
+    match as_count(value) {
+        Some(n) => thousands(n),
+        None if value.abs() >= 1e15 => format!("{value:.3e}"),
+        None => {
+            let tenths = (10.0 * value).round() as u64;
+            format!("{}.{}", thousands(tenths / 10), tenths % 10)
+        }
     }
 }
 

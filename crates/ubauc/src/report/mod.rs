@@ -13,7 +13,7 @@
 //! | `roc.rs`, `precision_recall.rs`, `histogram.rs` | curves and scores |
 //! | `thresholds.rs` | what every cut does |
 //! | `calibration.rs` | what a score means |
-//! | `effects.rs` | what the model looks at |
+//! | `effects.rs`, `points.rs` | what the model looks at |
 //! | `search.rs`, `certificate.rs`, `columns.rs`, `reproduction.rs` | how it was made |
 //! | `chart.rs`, `markup.rs`, `page.rs` | how all this is written |
 
@@ -27,6 +27,7 @@ mod histogram;
 mod judged;
 mod markup;
 mod page;
+mod points;
 mod precision_recall;
 mod reproduction;
 mod roc;
@@ -42,13 +43,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::atomic::AtomicFile;
+use crate::export::scorecard::Scorecard;
 use crate::glass_box::effects::SavedEffects;
 use crate::glass_box::explain::{Explained, TermReport};
 use crate::metrics::PairedTest;
 use crate::model::Model;
 use crate::model_file::Certificate;
 
-pub use judged::{Costs, Cut, Group, Histogram, Judged, NamedCut, Scored, Why};
+pub use judged::{AucPart, Costs, Cut, Group, Histogram, Judged, NamedCut, Scored, Why};
 
 /// All that a page says.
 #[derive(Debug, Clone, Serialize)]
@@ -70,6 +72,9 @@ pub struct Report {
     /// What the model looks at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effects: Option<EffectsPart>,
+    /// Points instead of scores, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Scorecard>,
     /// What the search tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<Candidate>,

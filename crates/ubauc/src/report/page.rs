@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::markup::{Section, escape, folded, name, short, side_by_side};
 use super::{
-    Report, calibration, certificate, columns, comparison, effects, histogram, precision_recall,
-    reproduction, roc, search, thresholds, verdict,
+    Report, calibration, certificate, columns, comparison, effects, histogram, points,
+    precision_recall, reproduction, roc, search, thresholds, verdict,
 };
 
 const STYLE: &str = include_str!("style.css");
@@ -73,6 +73,9 @@ fn sections(report: &Report) -> Vec<Section> {
         .filter(|found| !found.terms.is_empty())
     {
         add("effects", "What it looks at", effects::section(found));
+    }
+    if let Some(card) = &report.points {
+        add("points", "Points", points::section(card));
     }
     add("cuts", "What each cut does", cuts(report));
     add(

@@ -109,10 +109,15 @@ fn caption(report: &Report) -> String {
         0 => String::new(),
         n => format!(" {n} more scorers are in the table only."),
     };
+    let counted = match (main.auc.groups, main.auc.weights) {
+        (Some(_), _) => " It counts a group as one row, which may be too careful.",
+        (None, Some(_)) => " It counts as many rows as say as much with equal weights.",
+        (None, None) => "",
+    };
     format!(
         "ROC curve: every cut is a point, from strict (left) to lenient (right); the nearer to the upper left corner the better, \
          and the area below is the AUC. The band{whose} holds the whole true curve with 95 % confidence (Kolmogorov–Smirnov: \
-         ±{} up and down, ±{} sideways).{more}",
+         ±{} up and down, ±{} sideways).{counted}{more}",
         percent(main.band[1]),
         percent(main.band[0])
     )

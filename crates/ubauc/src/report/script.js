@@ -8,7 +8,16 @@
     if (x < 1 && shown > 99.95) return Math.min(shown, 99.99).toFixed(2) + "\u00a0%";
     return shown.toFixed(1) + "\u00a0%";
   };
-  const thousands = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  // Counts are whole; weights are shown to one digit.
+  const thousands = (n) => (Number.isInteger(n) ? String(n) : n.toFixed(1)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+
+  // As the page has it: at least three digits.
+  const threeDigits = (x) => {
+    if (x >= 1e9 || (x > 0 && x < 5e-7)) return x.toExponential(2).replace("+", "");
+    let decimals = 0;
+    while (x > 0 && decimals < 6 && x * 10 ** decimals < 99.95) decimals += 1;
+    return x.toFixed(decimals);
+  };
 
   // Values under the pointer.
   const tip = document.createElement("div");
@@ -60,16 +69,16 @@
     const move = () => {
       const { cut, tp, fp } = cuts[Number(slider.value)];
       put("tp", tp);
-      put("fn", P - tp);
+      put("fn", Math.max(0, P - tp));
       put("fp", fp);
-      put("tn", N - fp);
+      put("tn", Math.max(0, N - fp));
       const shown = cutter.querySelector("[data-is=cut]");
       shown.value = cut === null ? "" : cut;
       shown.textContent = cut === null ? "above all scores" : cut;
       const flagged = tp + fp;
       let text = `Flags ${percent(flagged / (P + N))} of all rows, finds ${percent(tp / P)} of the positives, and raises a false alarm for ${percent(fp / N)} of the negatives`;
       if (flagged > 0) text += `; of 100 flagged, ${Math.round((100 * tp) / flagged)} are right`;
-      if (costFp !== undefined) text += `; cost ${Number((fp * costFp + (P - tp) * costFn).toPrecision(3))}`;
+      if (costFp !== undefined) text += `; cost ${threeDigits(fp * costFp + Math.max(0, P - tp) * costFn)}`;
       cutter.querySelector("[data-is=sentence]").textContent = text + ".";
       slider.setAttribute("aria-valuetext", text);
       if (scorer !== "0") return;

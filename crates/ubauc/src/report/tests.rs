@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::metrics::Sample;
 
 fn scored<'a>(scores: &'a [f64], positive: &'a [bool]) -> Scored<'a> {
     Scored {
         name: "a <b>".to_string(),
-        scores,
-        positive,
+        sample: Sample::new(scores, positive),
         auc: None,
         threshold: Some(0.5),
         probability: None,
@@ -24,6 +24,7 @@ fn report(scorers: Vec<Judged>) -> Report {
         scorers,
         tests: Vec::new(),
         effects: None,
+        points: None,
         search: Vec::new(),
         certificate: Some(Certificate::default()),
         steps: Vec::new(),
@@ -48,10 +49,10 @@ fn examples() -> impl Strategy<Value = (Vec<f64>, Vec<bool>)> {
 }
 
 /// Positives and negatives that score at least so much.
-fn counts(scores: &[f64], positive: &[bool], cut: f64) -> (u64, u64) {
+fn counts(scores: &[f64], positive: &[bool], cut: f64) -> (f64, f64) {
     let of = |class: bool| {
         let both = scores.iter().zip(positive);
-        both.filter(|(s, p)| **s >= cut && **p == class).count() as u64
+        both.filter(|(s, p)| **s >= cut && **p == class).count() as f64
     };
     (of(true), of(false))
 }
@@ -67,10 +68,10 @@ proptest! {
         for cut in every {
             let Some(at) = cut.cut else { continue };
             prop_assert_eq!((cut.tp, cut.fp), counts(&scores, &positive, at));
-            prop_assert_eq!(cut.recall, cut.tp as f64 / n_pos as f64);
-            prop_assert_eq!(cut.false_alarms, cut.fp as f64 / n_neg as f64);
-            prop_assert_eq!(cut.flagged, (cut.tp + cut.fp) as f64 / scores.len() as f64);
-            prop_assert_eq!(cut.cost, Some(fp * cut.fp as f64 + false_negative * (n_pos - cut.tp) as f64));
+            prop_assert_eq!(cut.recall, cut.tp / n_pos);
+            prop_assert_eq!(cut.false_alarms, cut.fp / n_neg);
+            prop_assert_eq!(cut.flagged, (cut.tp + cut.fp) / scores.len() as f64);
+            prop_assert_eq!(cut.cost, Some(fp * cut.fp + false_negative * (n_pos - cut.tp)));
         }
         // No cut is cheaper than the cheapest.
         let cheapest = judged.table.iter().find(|row| row.why.contains(&Why::Cheapest)).unwrap();
@@ -78,8 +79,8 @@ proptest! {
             let (tp, false_alarms) = counts(&scores, &positive, at);
             // Nobody is flagged where the cut is above all scores.
             let flags_nobody = at == f64::INFINITY && !scores.contains(&f64::INFINITY);
-            let (tp, false_alarms) = if flags_nobody { (0, 0) } else { (tp, false_alarms) };
-            let cost = fp * false_alarms as f64 + false_negative * (n_pos - tp) as f64;
+            let (tp, false_alarms) = if flags_nobody { (0.0, 0.0) } else { (tp, false_alarms) };
+            let cost = fp * false_alarms + false_negative * (n_pos - tp);
             prop_assert!(cheapest.cut.cost.unwrap() <= cost + 1e-9);
         }
         // The row of a share flags as few as find it.
@@ -98,15 +99,15 @@ proptest! {
     #[test]
     fn histogram_and_groups_hold_every_example_once((scores, positive) in examples()) {
         let judged = Judged::new(&scored(&scores, &positive), None).unwrap();
-        let n_pos = positive.iter().filter(|p| **p).count() as u64;
+        let n_pos = positive.iter().filter(|p| **p).count() as f64;
         let histogram = &judged.histogram;
         if !histogram.edges.is_empty() {
-            prop_assert_eq!(histogram.positive.iter().sum::<u64>(), n_pos);
-            prop_assert_eq!(histogram.negative.iter().sum::<u64>(), positive.len() as u64 - n_pos);
+            prop_assert_eq!(histogram.positive.iter().sum::<f64>(), n_pos);
+            prop_assert_eq!(histogram.negative.iter().sum::<f64>(), positive.len() as f64 - n_pos);
             prop_assert!(histogram.edges.is_sorted());
         }
-        prop_assert_eq!(judged.groups.iter().map(|g| g.n).sum::<u64>(), positive.len() as u64);
-        prop_assert_eq!(judged.groups.iter().map(|g| g.n_pos).sum::<u64>(), n_pos);
+        prop_assert_eq!(judged.groups.iter().map(|g| g.n).sum::<f64>(), positive.len() as f64);
+        prop_assert_eq!(judged.groups.iter().map(|g| g.n_pos).sum::<f64>(), n_pos);
         prop_assert!(judged.groups.len() <= 10);
         for pair in judged.groups.windows(2) {
             if let (Some(high), Some(low)) = (pair[0].high, pair[1].low) {
@@ -116,6 +117,73 @@ proptest! {
         // Whatever the scores, there is a page.
         let page = report(vec![judged]).to_html();
         prop_assert!(page.ends_with("</html>\n") && !page.contains("NaN"));
+    }
+}
+
+proptest! {
+    /// An example of weight k is k examples.
+    #[test]
+    fn weights_count_as_repetitions((scores, positive) in examples(), seed in 0_usize..1000) {
+        let times: Vec<usize> = (0..scores.len()).map(|i| (i * 7 + seed * 13) % 4).collect();
+        let repeated = |i: usize| std::iter::repeat_n(i, times[i]);
+        let all: Vec<usize> = (0..scores.len()).flat_map(repeated).collect();
+        let (s, p): (Vec<f64>, Vec<bool>) = all.iter().map(|&i| (scores[i], positive[i])).unzip();
+        prop_assume!(p.contains(&true) && p.contains(&false));
+        let weights: Vec<f64> = times.iter().map(|&k| k as f64).collect();
+        let probability = |score: f64| 1.0 / (1.0 + (-score).exp());
+        let plain = Scored { probability: Some(&probability), ..scored(&s, &p) };
+        let sample = Sample { weights: Some(&weights), ..Sample::new(&scores, &positive) };
+        let weighted = Scored { sample, probability: Some(&probability), ..scored(&[], &[]) };
+        let costs = Some(Costs { false_positive: 1.0, false_negative: 3.0 });
+        let [plain, weighted] = [plain, weighted].map(|of| Judged::new(&of, costs).unwrap());
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(1.0);
+        prop_assert!(near(plain.auc.auc, weighted.auc.auc));
+        prop_assert!(near(plain.average_precision, weighted.average_precision));
+        prop_assert!(near(plain.brier.unwrap(), weighted.brier.unwrap()));
+        prop_assert_eq!(plain.auc.totals(), weighted.auc.totals());
+        prop_assert_eq!(&plain.table, &weighted.table);
+        prop_assert_eq!(&plain.cuts, &weighted.cuts);
+        prop_assert_eq!(&plain.precision_recall, &weighted.precision_recall);
+        prop_assert_eq!(&plain.histogram, &weighted.histogram);
+        for (a, b) in plain.groups.iter().zip(&weighted.groups) {
+            prop_assert_eq!((a.low, a.high, a.n, a.n_pos, a.share), (b.low, b.high, b.n, b.n_pos, b.share));
+            // Repetitions are not independent: as many say less.
+            prop_assert!(b.ci95[0] <= a.ci95[0] + 1e-12 && b.ci95[1] >= a.ci95[1] - 1e-12);
+        }
+        prop_assert!(weighted.band.iter().zip(&plain.band).all(|(w, p)| *w >= p - 1e-12));
+        let page = report(vec![weighted]).to_html();
+        prop_assert!(page.contains("Rows have weights") && !page.contains("NaN"));
+    }
+
+    /// Groups of one example change nothing, and one group said twice makes all wider.
+    #[test]
+    fn groups_count_once((scores, positive) in examples()) {
+        let own: Vec<u32> = (0..scores.len() as u32).collect();
+        let of = |scores: &[f64], positive: &[bool], groups: Option<&[u32]>| {
+            let sample = Sample { groups, ..Sample::new(scores, positive) };
+            Judged::new(&Scored { sample, ..scored(&[], &[]) }, None)
+        };
+        let plain = of(&scores, &positive, None).unwrap();
+        let twice = [scores.clone(), scores.clone()].concat();
+        let classes = [positive.clone(), positive.clone()].concat();
+        let groups = [own.clone(), own.clone()].concat();
+        let (Ok(single), Ok(pairs)) =
+            (of(&scores, &positive, Some(&own)), of(&twice, &classes, Some(&groups)))
+        else {
+            // One example of a class has no variance between groups.
+            return Ok(());
+        };
+        let near = |a: [f64; 2], b: [f64; 2]| (0..2).all(|k| (a[k] - b[k]).abs() < 1e-9);
+        for judged in [&single, &pairs] {
+            prop_assert_eq!(judged.auc.groups, Some(scores.len()));
+            prop_assert!(near(judged.auc.ci95, plain.auc.ci95));
+            prop_assert!(near(judged.band, plain.band));
+            for (a, b) in judged.groups.iter().zip(&plain.groups) {
+                prop_assert!(near(a.ci95, b.ci95));
+            }
+        }
+        let page = report(vec![pairs]).to_html();
+        prop_assert!(page.contains("only groups are independent"));
     }
 }
 
@@ -157,12 +225,12 @@ fn probabilities_are_judged_by_hand() {
     let judged = Judged::new(&given, None).unwrap();
     let by_hand = (0.2 * 0.2 + 0.8 * 0.8 + 2.0 * 0.2 * 0.2) / 4.0;
     assert!((judged.brier.unwrap() - by_hand).abs() < 1e-15);
-    let groups: Vec<(u64, u64, Option<f64>)> = judged
+    let groups: Vec<(f64, f64, Option<f64>)> = judged
         .groups
         .iter()
         .map(|g| (g.n, g.n_pos, g.predicted))
         .collect();
-    assert_eq!(groups, [(2, 1, Some(0.2)), (2, 2, Some(0.8))]);
+    assert_eq!(groups, [(2.0, 1.0, Some(0.2)), (2.0, 2.0, Some(0.8))]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What every cut does: the table of cuts that have a name, and a slider over many.
 
-use super::markup::{escape, folded, paragraph, percent, table};
+use super::markup::{counted, escape, folded, paragraph, percent, table};
 use super::{Costs, Cut, Judged, NamedCut, Report, Why};
-use crate::document::numbers::{thousands, three_digits};
+use crate::document::numbers::three_digits;
 use crate::document::{Cell, Table};
 
 /// The section of one scorer, the `k`-th of the page.
@@ -18,11 +18,11 @@ pub(super) fn section(report: &Report, scorer: &Judged, k: usize) -> String {
     let Some(first) = scorer.first_cut() else {
         return out;
     };
-    let number = |n: usize| n.to_string();
+    let [neg, pos] = scorer.auc.totals();
     out += &format!(
         "<div class=\"cutter\" data-scorer=\"{k}\" data-pos=\"{}\" data-neg=\"{}\"{}>\n",
-        number(scorer.auc.n_pos),
-        number(scorer.auc.n_neg),
+        pos,
+        neg,
         report.costs.map_or(String::new(), |c| format!(
             " data-cost-fp=\"{}\" data-cost-fn=\"{}\"",
             c.false_positive, c.false_negative
@@ -48,7 +48,7 @@ pub(super) fn section(report: &Report, scorer: &Judged, k: usize) -> String {
 
 /// The cut of the slider that does the same, or nearly.
 fn nearest(cuts: &[Cut], cut: &Cut) -> usize {
-    let distance = |c: &Cut| (c.tp.abs_diff(cut.tp) + c.fp.abs_diff(cut.fp)) as f64;
+    let distance = |c: &Cut| (c.tp - cut.tp).abs() + (c.fp - cut.fp).abs();
     let best = cuts
         .iter()
         .enumerate()
@@ -57,11 +57,12 @@ fn nearest(cuts: &[Cut], cut: &Cut) -> usize {
 }
 
 fn confusion(scorer: &Judged, cut: &Cut, [negative, positive]: [&str; 2]) -> String {
-    let (n_pos, n_neg) = (scorer.auc.n_pos as u64, scorer.auc.n_neg as u64);
-    let cell = |name: &str, n: u64| {
+    let [n_neg, n_pos] = scorer.auc.totals();
+    let cell = |name: &str, n: f64| {
+        let n = n.max(0.0);
         format!(
             "<td class=\"right\"><data data-is=\"{name}\" value=\"{n}\">{}</data></td>",
-            thousands(n)
+            counted(n)
         )
     };
     let (positive, negative) = (super::markup::name(positive), super::markup::name(negative));
@@ -170,8 +171,8 @@ fn all(scorer: &Judged) -> String {
     rows.columns[0].words = false;
     for cut in &scorer.cuts {
         let mut cells = values(cut);
-        cells.insert(2, Cell::rounded(cut.tp as f64, thousands(cut.tp)));
-        cells.insert(4, Cell::rounded(cut.fp as f64, thousands(cut.fp)));
+        cells.insert(2, Cell::rounded(cut.tp, counted(cut.tp)));
+        cells.insert(4, Cell::rounded(cut.fp, counted(cut.fp)));
         rows.row(cells);
     }
     format!(

@@ -1,9 +1,8 @@
 //! The answer first: how good it is, what it looks at, where to cut, in words that need no statistics.
 
-use super::markup::{escape, name, number, percent, share};
-use super::{Judged, JudgedOn, Report, Why, comparison, effects};
+use super::markup::{counted, escape, name, number, percent, share};
+use super::{AucPart, Judged, JudgedOn, Report, Why, comparison, effects};
 use crate::document::numbers::{p_value, thousands};
-use crate::metrics::Auc;
 
 pub(super) fn section(report: &Report) -> String {
     let Some(main) = report.main() else {
@@ -41,7 +40,7 @@ fn card(question: &str, answer: &str) -> String {
 
 fn how_good(report: &Report, main: &Judged) -> String {
     let [negative, positive] = report.classes.each_ref().map(|class| name(class));
-    let Auc { auc, ci95, .. } = main.auc;
+    let AucPart { auc, ci95, .. } = main.auc;
     let times = |key: &str, x: f64| number(key, x, format!("{:.1}", 100.0 * x));
     let mut out = format!(
         "<p class=\"grade\">{}</p>\n\
@@ -88,7 +87,7 @@ fn who(report: &Report, main: &Judged) -> String {
 }
 
 /// A word for an AUC, as is the custom.
-fn grade(auc: &Auc) -> &'static str {
+fn grade(auc: &AucPart) -> &'static str {
     let is_chance = auc.ci95[0] <= 0.5 && auc.ci95[1] >= 0.5;
     match auc.auc {
         _ if is_chance => "Not to be told from guessing.",
@@ -146,9 +145,28 @@ fn where_to_cut(report: &Report, main: &Judged) -> String {
     )
 }
 
+/// How rows count, where they do not count once and for themselves.
+fn counting(auc: &AucPart) -> String {
+    let mut out = String::new();
+    if let Some(groups) = auc.groups {
+        out += &format!(
+            " Rows come in {} groups, and only groups are independent: intervals, bands and tests are those of groups.",
+            number("scorers.0.groups", groups as f64, thousands(groups as u64))
+        );
+    }
+    if let Some([neg, pos]) = auc.weights {
+        out += &format!(
+            " Rows have weights, {} and {} in all; every share, curve and count below is weighted.",
+            number("scorers.0.weights.1", pos, counted(pos)),
+            number("scorers.0.weights.0", neg, counted(neg))
+        );
+    }
+    out
+}
+
 /// What the numbers rest on.
 fn basis(report: &Report, main: &Judged) -> String {
-    let Auc { n_pos, n_neg, .. } = main.auc;
+    let AucPart { n_pos, n_neg, .. } = main.auc;
     let [pos, neg] = [n_pos, n_neg].map(|n| thousands(n as u64));
     let [negative, positive] = report.classes.each_ref().map(|class| name(class));
     let rows = format!(
@@ -174,6 +192,7 @@ fn basis(report: &Report, main: &Judged) -> String {
             ),
         ),
     };
+    let text = text + &counting(&main.auc);
     let notes: String = report
         .notes
         .iter()

@@ -31,6 +31,8 @@ pub struct Verdict {
 pub struct HeldOut {
     /// Their classes.
     pub positive: Vec<bool>,
+    /// Their groups, where they come in some.
+    pub groups: Option<Vec<u32>>,
     /// The chosen point.
     pub ours: Scored,
     /// Logistic regression at its best γ.
@@ -107,6 +109,7 @@ pub(super) fn of_scores(
     let verdict = Verdict::of(scores, &positive, groups.as_deref(), is_logistic)?;
     let held_out = HeldOut {
         positive,
+        groups,
         ours,
         logistic,
     };

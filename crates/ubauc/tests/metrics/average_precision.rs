@@ -1,6 +1,9 @@
 use proptest::prelude::*;
 use ubauc::Error;
-use ubauc::metrics::{average_precision, average_precision_interval, weighted_average_precision};
+use ubauc::metrics::{
+    average_precision, average_precision_interval, clustered_average_precision,
+    weighted_average_precision,
+};
 
 use super::pairs::examples;
 
@@ -120,6 +123,14 @@ fn what_has_no_average_precision_is_refused() {
 /// The influence of each example by a difference quotient of the weighted average precision, the total weight of each
 /// class held: an implementation of its own.
 fn variance_by_differences(scores: &[f64], positive: &[bool]) -> f64 {
+    let n_of = |class: bool| positive.iter().filter(|&&p| p == class).count() as f64;
+    let influences = influences(scores, positive).into_iter().zip(positive);
+    influences
+        .map(|(influence, &p)| influence * influence * n_of(p) / (n_of(p) - 1.0))
+        .sum()
+}
+
+fn influences(scores: &[f64], positive: &[bool]) -> Vec<f64> {
     let step = 1e-5;
     let n_of = |class: bool| positive.iter().filter(|&&p| p == class).count() as f64;
     let at = |i: usize, more: f64| {
@@ -137,12 +148,8 @@ fn variance_by_differences(scores: &[f64], positive: &[bool]) -> f64 {
         weighted_average_precision(scores, positive, &weights).unwrap()
     };
     (0..scores.len())
-        .map(|i| {
-            let n = n_of(positive[i]);
-            let influence = (at(i, step) - at(i, -step)) / (2.0 * step);
-            influence * influence * n / (n - 1.0)
-        })
-        .sum()
+        .map(|i| (at(i, step) - at(i, -step)) / (2.0 * step))
+        .collect()
 }
 
 proptest! {
@@ -157,6 +164,35 @@ proptest! {
         prop_assert!(got.ci95[0] <= got.value && got.value <= got.ci95[1]);
         prop_assert!(got.ci95[0] < got.ci95[1]);
     }
+
+    #[test]
+    fn only_groups_are_independent((scores, positive) in examples(2, 40), n_groups in 3_u32..9) {
+        let groups: Vec<u32> = (0..scores.len() as u32).map(|i| i * i % 101 % n_groups).collect();
+        let Ok(got) = clustered_average_precision(&scores, &positive, &groups) else {
+            return Ok(()); // one group of a class
+        };
+        // Obuchowski's form with S₁₀, S₀₁ and S₁₁ as printed, from influences of its own.
+        let influences = influences(&scores, &positive);
+        let (mut p, mut q) = (vec![0.0; n_groups as usize], vec![0.0; n_groups as usize]);
+        for (i, group) in groups.iter().enumerate() {
+            *(if positive[i] { &mut p } else { &mut q }).get_mut(*group as usize).unwrap() += influences[i];
+        }
+        let with = |class: bool| {
+            let has = |g: &u32| (0..groups.len()).any(|i| groups[i] == *g && positive[i] == class);
+            (0..n_groups).filter(has).count() as f64
+        };
+        let all = (0..n_groups).filter(|g| groups.contains(g)).count() as f64;
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let lost = |k: f64| k / (k - 1.0);
+        let expected = lost(with(true)) * product(&p, &p) + lost(with(false)) * product(&q, &q)
+            + 2.0 * lost(all) * product(&p, &q);
+        prop_assert!((got.variance - expected).abs() < 1e-8, "{} {expected}", got.variance);
+        let alone: Vec<u32> = (0..scores.len() as u32).collect();
+        let alone = clustered_average_precision(&scores, &positive, &alone).unwrap();
+        let plain = average_precision_interval(&scores, &positive).unwrap();
+        prop_assert!((alone.variance - plain.variance).abs() < 1e-14);
+        prop_assert_eq!(alone.value, plain.value);
+    }
 }
 
 #[test]
@@ -168,9 +204,25 @@ fn no_variation_is_exactly_none_and_no_certainty() {
         (apart.value, apart.variance, apart.ci95[1]),
         (1.0, 0.0, 1.0)
     );
-    // c = ln(40)/3 times as many negatives above all positives as there are positives.
-    let c = 40.0_f64.ln() / 3.0;
-    assert!((apart.ci95[0] - (1.0 - c * (1.0 + 1.0 / c).ln())).abs() < 1e-12);
+    // The least area under precision of a share s of positives with ε of the negatives above them, the rest below all
+    // negatives, of all that separate 3 and 4 examples once in 40 times.
+    let area = |s: f64| {
+        let epsilon = 1.0 - (0.025 / s.powi(3)).powf(0.25);
+        let precision = |i: u32| {
+            let t = (f64::from(i) + 0.5) / 20_000.0;
+            let false_alarms = if t < s { epsilon } else { 1.0 };
+            t / (t + 4.0 / 3.0 * false_alarms) / 20_000.0
+        };
+        (0..20_000).map(precision).sum::<f64>()
+    };
+    let first = 0.025_f64.cbrt();
+    let least = (0..=200).map(|i| area(first + (1.0 - first) * f64::from(i) / 200.0));
+    let least = least.fold(1.0, f64::min);
+    assert!(
+        (apart.ci95[0] - least).abs() < 1e-4,
+        "{} {least}",
+        apart.ci95[0]
+    );
     let tied = average_precision_interval(&[1.0; 7], &positive).unwrap();
     assert_eq!((tied.value, tied.variance), (3.0 / 7.0, 0.0));
     assert!(tied.ci95[0] < 0.2 && tied.ci95[1] > 0.7);

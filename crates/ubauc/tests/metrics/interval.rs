@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use ubauc::Error;
 use ubauc::metrics::{
-    Interval, Resampling, Sample, Share, Statistic, auc, clustered_auc, weighted_auc,
+    Interval, Resampling, Sample, Share, Statistic, auc, clustered_auc, recall_at_fpr, weighted_auc,
 };
 
 use super::pairs::{examples, won};
@@ -61,7 +61,7 @@ proptest! {
         let alone: Vec<u32> = (0..scores.len() as u32).collect();
         let grouped = Sample { groups: Some(&alone), ..plain };
         let share = auc(&scores, &positive).unwrap().share();
-        let (a, b) = (bootstrap(share, &plain, 50, 3), bootstrap(share, &grouped, 50, 3));
+        let (a, b) = (bootstrap(share, &plain, 100, 3), bootstrap(share, &grouped, 100, 3));
         // Groups of positives come after groups of negatives, as examples do: the same draws.
         prop_assert_eq!(a, b);
     }
@@ -72,7 +72,7 @@ proptest! {
         let weights = vec![3.0; scores.len()];
         let weighted = Sample { weights: Some(&weights), ..plain };
         let share = auc(&scores, &positive).unwrap().share();
-        let (a, b) = (bootstrap(share, &plain, 50, 3), bootstrap(share, &weighted, 50, 3));
+        let (a, b) = (bootstrap(share, &plain, 100, 3), bootstrap(share, &weighted, 100, 3));
         for (a, b) in a.into_iter().zip(b) {
             prop_assert!((a - b).abs() < 1e-14);
         }
@@ -93,7 +93,7 @@ fn separation_is_what_as_many_won_pairs_allow() {
         assert_eq!(mirrored.ci95, [0.0, 1.0 - got.ci95[0]]);
         // No method has a point for it.
         assert_eq!(got.share().delong(), got.ci95);
-        let drawn = bootstrap(got.share(), &Sample::new(&scores, &positive), 20, 1);
+        let drawn = bootstrap(got.share(), &Sample::new(&scores, &positive), 100, 1);
         assert_eq!(drawn, got.ci95);
     }
 }
@@ -271,24 +271,27 @@ fn what_cannot_be_drawn_is_refused() {
             .unwrap_err()
     };
     let good = Sample::new(&scores, &positive);
-    assert!(matches!(refused(&good, 0), Error::Parameter { .. }));
+    assert!(matches!(refused(&good, 99), Error::Parameter { .. }));
     let short = Sample {
         groups: Some(&[1, 2]),
         ..good
     };
-    assert!(matches!(refused(&short, 9), Error::Length { .. }));
+    assert!(matches!(refused(&short, 100), Error::Length { .. }));
     let one_class = Sample::new(&scores, &[true; 3]);
-    assert!(matches!(refused(&one_class, 9), Error::OneClass { .. }));
+    assert!(matches!(refused(&one_class, 100), Error::OneClass { .. }));
     let nan = [1.0, f64::NAN, 2.0];
     let nan = Sample::new(&nan, &positive);
-    assert!(matches!(refused(&nan, 9), Error::NotFinite { row: 1, .. }));
+    assert!(matches!(
+        refused(&nan, 100),
+        Error::NotFinite { row: 1, .. }
+    ));
     let weights = [1.0, -1.0, 2.0];
     let negative = Sample {
         weights: Some(&weights),
         ..good
     };
     assert!(matches!(
-        refused(&negative, 9),
+        refused(&negative, 100),
         Error::NotFinite { row: 1, .. }
     ));
 }
@@ -304,6 +307,84 @@ fn the_largest_weights_can_be_drawn() {
     let found = weighted_auc(&scores, &positive, &weights).unwrap();
     let [low, high] = bootstrap(found.share(), &given, 100, 1);
     assert!(0.0 <= low && low < high && high <= 1.0);
+}
+
+/// Sums of uneven weights leave something behind the last digit, which is no variation.
+#[test]
+fn draws_that_differ_by_rounding_do_not_vary() {
+    let scores: Vec<f64> = (0..40).map(f64::from).collect();
+    let positive: Vec<bool> = (0..40).map(|i| i >= 25).collect();
+    let weights: Vec<f64> = (0..40).map(|i| 0.1 + f64::from(i * 7 % 13) / 3.0).collect();
+    let found = weighted_auc(&scores, &positive, &weights).unwrap();
+    let given = Sample {
+        weights: Some(&weights),
+        ..Sample::new(&scores, &positive)
+    };
+    assert!(found.ci95[1] == 1.0 && found.ci95[0] < 0.9);
+    let share = Share {
+        variance: 0.0,
+        ..found.share()
+    };
+    assert_eq!(bootstrap(share, &given, 500, 1), share.logit());
+}
+
+#[test]
+fn a_recall_that_no_draw_changes_has_its_own_interval() {
+    let scores: Vec<f64> = (0..30).map(f64::from).collect();
+    let positive: Vec<bool> = (0..30).map(|i| i >= 20).collect();
+    let found = recall_at_fpr(&scores, &positive, 0.1).unwrap();
+    let sample = Sample::new(&scores, &positive);
+    let drawn = found
+        .bootstrap(&sample, Resampling::default(), &|_| {})
+        .unwrap();
+    assert_eq!((found.recall, drawn), (1.0, found.ci95));
+}
+
+#[test]
+fn students_interval_has_the_degrees_of_freedom_of_the_variance() {
+    // Ties, few positives, one far below: by the placements one by one, and the point of a table.
+    let mut random = Pcg64::seed_from_u64(8);
+    let positive: Vec<bool> = (0..60).map(|i| i % 4 == 0).collect();
+    let scores: Vec<f64> = (positive.iter())
+        .map(|&p| (random.random::<f64>() * 9.0 + if p { 7.0 } else { 0.0 }).round())
+        .collect();
+    let found = auc(&scores, &positive).unwrap();
+    let of = |class: bool| {
+        let own = |i: &usize| positive[*i] == class;
+        let (mine, others): (Vec<usize>, Vec<usize>) = (0..60).partition(own);
+        let sign = if class { 1.0 } else { -1.0 };
+        let mean = |&i: &usize| {
+            let wins = others
+                .iter()
+                .map(|&j| won(sign * scores[i], sign * scores[j]));
+            wins.sum::<f64>() / others.len() as f64 - found.auc
+        };
+        let moves: Vec<f64> = mine.iter().map(|i| mean(i) / mine.len() as f64).collect();
+        let power = |k| moves.iter().map(|x: &f64| x.powi(k)).sum::<f64>();
+        power(4) - power(2) * power(2) / mine.len() as f64
+    };
+    let df = 2.0 * found.variance * found.variance / (of(true) + of(false));
+    let sample = Sample::new(&scores, &positive);
+    let resampling = Resampling::default();
+    let got = found.share().interval(
+        Interval::Student,
+        Statistic::Auc,
+        &sample,
+        resampling,
+        &|_| {},
+    );
+    let logit = |p: f64| (p / (1.0 - p)).ln();
+    let [low, high] = got.unwrap().map(logit);
+    let point = (high - low) / 2.0 * found.auc * (1.0 - found.auc) / found.variance.sqrt();
+    // Cornish and Fisher's expansion of Student's point.
+    let expected = Z
+        + (Z.powi(3) + Z) / (4.0 * df)
+        + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * df * df);
+    assert!(df > 5.0 && df < 200.0, "{df}");
+    assert!(
+        (point - expected).abs() < 0.02 / df,
+        "{point} {expected} {df}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use ubauc::Error;
-use ubauc::metrics::{recall_at_fpr, recalls_at_fpr};
+use ubauc::metrics::{RecallAtFpr, clustered_recalls_at_fpr, recall_at_fpr, recalls_at_fpr};
 
 use super::pairs::{by_class, examples};
 
@@ -40,6 +40,30 @@ proptest! {
         for (rate, found) in rates.iter().zip(&found) {
             prop_assert_eq!(*found, recall_at_fpr(&scores, &positive, *rate).unwrap());
         }
+    }
+}
+
+#[test]
+fn groups_of_one_are_examples_and_copies_say_nothing_new() {
+    let scores: Vec<f64> = (0..200).map(|i| f64::from(i * 37 % 101 + i / 4)).collect();
+    let positive: Vec<bool> = (0..200).map(|i| i % 3 == 0).collect();
+    let rates = [0.05, 0.3];
+    let plain = recalls_at_fpr(&scores, &positive, &rates).unwrap();
+    let alone: Vec<u32> = (0..200).collect();
+    let of_one = clustered_recalls_at_fpr(&scores, &positive, &alone, &rates).unwrap();
+    assert_eq!(of_one, plain);
+    // Every example four times, in a group of its own: as sure as each once.
+    let four = |i: usize| i / 4;
+    let (s, p): (Vec<f64>, Vec<bool>) = (0..800)
+        .map(|i| (scores[four(i)], positive[four(i)]))
+        .unzip();
+    let groups: Vec<u32> = (0..800).map(|i| four(i) as u32).collect();
+    let copies = clustered_recalls_at_fpr(&s, &p, &groups, &rates).unwrap();
+    let naive = recalls_at_fpr(&s, &p, &rates).unwrap();
+    for ((copies, plain), naive) in copies.iter().zip(&plain).zip(&naive) {
+        let width = |of: &RecallAtFpr| of.ci95[1] - of.ci95[0];
+        assert!((width(copies) - width(plain)).abs() < 0.1 * width(plain));
+        assert!(width(copies) > 1.5 * width(naive));
     }
 }
 
