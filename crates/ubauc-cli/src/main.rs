@@ -14,6 +14,7 @@ mod explain;
 mod export;
 mod feature_args;
 mod help_files;
+mod initial_model;
 mod input;
 mod interrupt;
 mod interval_args;
