@@ -320,7 +320,7 @@ fn a_declared_separator_is_known_to_train_and_predict() {
     success(&ubauc(dir, &words));
     let scores = ubauc(dir, &["predict", "--model", "m.json", "x.csv"]);
     let scores = success(&scores).to_string();
-    assert_eq!(scores.lines().count(), 40);
+    assert_eq!(scores.lines().count(), 41);
     let mut piped = crate::process::command(dir, &["predict", "--model", "m.json", "-"]);
     let piped = piped.write_stdin(text).output().unwrap();
     assert_eq!(success(&piped), scores);

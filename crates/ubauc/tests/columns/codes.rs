@@ -24,15 +24,17 @@ fn scattered(seed: u64, level: u32) -> f64 {
 
 #[test]
 fn codes_are_found_and_quantities_are_not() {
+    // Between 25 levels by chance the correlation has a deviation of 1/5, so that one in six is above the limit.
+    let mut missed = [0, 0];
     for seed in 0..40 {
-        for levels in [25, 300] {
+        for (which, levels) in [25, 300].into_iter().enumerate() {
             let share = |level: u32| f64::from(level) / f64::from(levels);
             let found = |effect: &dyn Fn(u32) -> f64| {
                 let (values, positive) = rows(seed, 6000, levels, |level| effect(level) - 1.0);
                 are_codes(&values, &positive)
             };
             let what = format!("seed {seed}, {levels} levels");
-            assert!(found(&|level| 2.0 * scattered(seed, level)), "{what}");
+            missed[which] += usize::from(!found(&|level| 2.0 * scattered(seed, level)));
             assert!(!found(&|level| 4.0 * share(level)), "a line, {what}");
             assert!(
                 !found(&|level| 8.0 * (share(level) - 0.5).powi(2)),
@@ -43,6 +45,7 @@ fn codes_are_found_and_quantities_are_not() {
             assert!(!found(&|_| 0.0), "nothing, {what}");
         }
     }
+    assert!(missed[0] <= 16 && missed[1] == 0, "{missed:?}");
 }
 
 #[test]

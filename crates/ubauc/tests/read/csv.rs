@@ -146,7 +146,7 @@ fn a_declared_separator_and_blank_lines_before_the_header() {
     for text in [
         "sep=;\r\nx,1;y\r\n5;0\r\n6;1\r\n",
         "SEP=;\n\n\nx,1;y\n5;0\n6;1\n",
-        "\n\r\n\nx,1|y\n5|0\n6|1\n",
+        "\n\r\n\n\"x,1\"|y\n5|0\n6|1\n",
         "sep=|\n\"x,1\"|\"y\"\n5|0\n6|1",
     ] {
         let numbers = from_bytes(text.as_bytes(), &options()).unwrap();

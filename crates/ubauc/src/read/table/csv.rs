@@ -44,7 +44,7 @@ pub(super) fn read_csv(
         path,
         on_error: options.on_error,
     };
-    let (mut texts, mut parsed) = source.parse_all(first, records, &roles.wants)?;
+    let (mut texts, mut parsed) = source.parse_all(first, records, &roles)?;
     let decided = source.decide(&parsed, &roles, &texts)?;
     source.parse_again(&mut texts, &mut parsed, (&decided, &roles))?;
     let rows: usize = parsed.iter().map(|parsed| parsed.rows).sum();
@@ -134,8 +134,10 @@ impl Source<'_> {
         &self,
         first: Block,
         mut records: RecordBlocks<impl Read + Send>,
-        wants: &[Want],
+        roles: &Roles,
     ) -> Result<(Vec<Block>, Vec<Parsed>)> {
+        let wants = &roles.wants;
+        let strict = self.strict(roles);
         // A column known to hold text is not taken for anything else by later blocks.
         let is_text: Vec<AtomicBool> = wants.iter().map(|_| AtomicBool::new(false)).collect();
         let failed = AtomicBool::new(false);
@@ -146,9 +148,18 @@ impl Source<'_> {
                     want => want,
                 })
                 .collect();
+            let before = strict.as_ref().map(|strict| {
+                let before = parse_block(&block, strict, &self.layout, OnError::Skip);
+                blank_out(&mut block, &before.left_out);
+                before
+            });
             let mut parsed = parse_block(&block, &wants, &self.layout, self.on_error);
             if parsed.n_skipped > 0 {
                 self.without_skipped(&mut block, &mut parsed, &wants);
+            }
+            if let Some(mut before) = before {
+                parsed.n_skipped += before.n_skipped;
+                parsed.skipped.append(&mut before.skipped);
             }
             for (piece, is_text) in parsed.pieces.iter().zip(&is_text) {
                 if matches!(piece.state, State::Text { .. } | State::Mixed) {
@@ -186,6 +197,15 @@ impl Source<'_> {
         }
         read?;
         Ok((texts, all))
+    }
+
+    /// Where lines are left out, those with a text in a column that must be numbers go before anything is found out from
+    /// them.
+    fn strict(&self, roles: &Roles) -> Option<Vec<Want>> {
+        let number = Want::Number(roles.decimal, OnText::Refuse);
+        let want = |is_numeric: &bool| if *is_numeric { number } else { Want::Skip };
+        let is_needed = self.on_error == OnError::Skip && roles.numeric.contains(&true);
+        is_needed.then(|| roles.numeric.iter().map(want).collect())
     }
 
     /// What every column is; `None` for one that is left out, or the label.
