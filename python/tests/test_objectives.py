@@ -11,8 +11,8 @@ from ubauc.objectives import UnivariateBoundObjective, lightgbm_objective, xgboo
 
 CASES = [
     {},
-    {"beta": 2.0, "temperature": 0.5, "balanced": False},
-    {"beta": 1e-3, "temperature": 0.02},
+    {"beta": 2.0, "softness": 0.5, "balanced": False},
+    {"beta": 1e-3, "softness": 0.02},
 ]
 
 
@@ -23,12 +23,12 @@ def scored():
     return y, random.normal(size=60) + y, random.integers(1, 4, size=60).astype(float)
 
 
-def written_out(y, c, s, lam, beta=0.5, temperature=0.1, balanced=True):
+def written_out(y, c, s, lam, beta=0.5, softness=0.1, balanced=True):
     """L at a threshold, as the docstring has it."""
     sign = np.where(y > 0, 1.0, -1.0)
     share = np.where(y > 0, s[y > 0].sum(), s[y == 0].sum()) / s.sum()
     v = 1 / (2 * share) if balanced else 1.0
-    hinge = temperature * np.logaddexp(0, sign * (lam - c) / temperature)
+    hinge = softness * np.logaddexp(0, sign * (lam - c) / softness)
     return np.sum(s * (hinge + beta / 2 * v * (1 - sign * c) ** 2))
 
 
@@ -64,20 +64,20 @@ def test_the_diagonal_is_at_least_the_hessian(case, scored):
     least = np.linalg.eigvalsh(np.diag(hessian) - (exact + exact.T) / 2).min()
     assert least > -1e-6 * hessian.max()
     # And it is no more than the rank-one term above it: the trace tells.
-    tau, beta = bound.temperature, bound.beta
+    kappa, beta = bound.softness, bound.beta
     share = np.where(y > 0, s[y > 0].sum(), s[y == 0].sum()) / s.sum()
     curved = hessian - s * beta * (1 / (2 * share) if bound.balanced else 1.0)
-    assert 0 < curved.max() <= s.max() / (4 * tau)
+    assert 0 < curved.max() <= s.max() / (4 * kappa)
     expected = (curved**2).sum() / curved.sum()
     assert np.trace(np.diag(hessian) - exact) == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
-def test_a_cold_bound_is_the_univariate_bound(scored):
+def test_a_bound_of_little_softness_is_the_univariate_bound(scored):
     y, c, _ = scored
-    cold = UnivariateBoundObjective(beta=1e-12, temperature=1e-9).value(y, c)
+    hard = UnivariateBoundObjective(beta=1e-12, softness=1e-9).value(y, c)
     n_pos = y.sum()
     expected = univariate_bound(y, c).l_tilde * n_pos * (y.size - n_pos)
-    assert cold == pytest.approx(expected, rel=1e-6)
+    assert hard == pytest.approx(expected, rel=1e-6)
 
 
 def test_scores_far_apart_equal_or_of_one_kind(scored):
@@ -93,7 +93,7 @@ def test_scores_far_apart_equal_or_of_one_kind(scored):
         bound(np.ones(3), np.zeros(3))
     with pytest.raises(ValueError, match="3 labels, 2 scores"):
         bound(np.array([0, 1, 1]), np.zeros(2))
-    for wrong in ({"beta": 0}, {"temperature": -1.0}, {"beta": np.nan}):
+    for wrong in ({"beta": 0}, {"softness": -1.0}, {"beta": np.nan}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             UnivariateBoundObjective(**wrong)
     again = pickle.loads(pickle.dumps(UnivariateBoundObjective(beta=3)))

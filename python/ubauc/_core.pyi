@@ -271,6 +271,14 @@ def recall_at_fpr(
 ) -> tuple[str, float | None]: ...
 def hand_till(scores: Floats, n_classes: int, classes: Sequence[int], n_jobs: int) -> str: ...
 def bound(scores: Floats, positive: Bools, n_jobs: int) -> str: ...
+def score_objective(
+    scores: Floats,
+    positive: Bools,
+    weights: Floats | None,
+    beta: float,
+    softness: float,
+    balanced: bool,
+) -> tuple[float, Floats, Floats]: ...
 
 def batch_loss(
     scores: Floats,

@@ -7,38 +7,22 @@ The univariate bound of AUC risk (Eq. 5 of Lyu and Ying, UAI 2018) is, up to a f
     min_λ Σ_i [ y_i(λ − c_i) ]₊ ,    c_i the scores, y_i = ±1
 
 a sum over examples and not over pairs. Boosting needs a gradient and a positive Hessian of every
-score, so the hinge is smoothed with a temperature τ, [z]₊ ≈ τ log(1 + exp(z/τ)), which is above it
-by at most τ log 2. Alone it is least where all scores are equal; the least squares of Eq. (8) keep
-them apart. With weights s_i, and v_i = 1 or, balanced, v_i = S/(2 S_{y_i}), S being sums of
-weights:
+score, so the hinge is softened, [t]₊ ≈ κ log(1 + exp(t/κ)), which is above it by at most κ log 2.
+Alone it is least where all scores are equal; the least squares of Eq. (8) keep them apart. With
+weights s_i, and v_i = 1 or, balanced, v_i = S/(2 S_{y_i}), S being sums of weights:
 
 .. code-block:: text
 
-    L(c) = min_λ Σ_i s_i { τ log(1 + exp(y_i(λ − c_i)/τ)) + β/2 v_i (1 − y_i c_i)² }
+    L(c) = min_λ Σ_i s_i { κ log(1 + exp(y_i(λ − c_i)/κ)) + β/2 v_i (1 − y_i c_i)² }
 
-*λ.* With p_i = 1/(1 + exp(−y_i(λ − c_i)/τ)) the derivative by λ is Σ s_i y_i p_i, which increases:
-below 0 for small λ and above 0 for large, so that λ* is found by Newton steps within a bracket that
-bisection shrinks, from the N⁺-th highest score, which is λ* for τ → 0. Each costs O(N); some five
-are needed. With q_i = 1/(1 + exp(−(λ − c_i)/τ)) the derivative is Σ s_i q_i − S_{−1}.
-
-*Gradient.* At λ* the derivative by λ is 0, so λ* may be held still (envelope theorem):
-
-.. code-block:: text
-
-    ∂L/∂c_i = − s_i y_i p_i − s_i β v_i y_i (1 − y_i c_i)
-
-*Hessian.* With h_i = s_i p_i(1 − p_i)/τ the derivative of the gradient, λ* now moving along, is
-
-.. code-block:: text
-
-    diag(h_i + s_i β v_i) − h hᵀ / Σ h
-
-Boosting takes a diagonal. What is subtracted is positive semidefinite, so diag(h_i + s_i β v_i) is
-at least the Hessian, in every direction: a step by it is never too bold, and it is above 0.
+The loss is that of `UBAUCClassifier(softness=κ)`, computed by the same code;
+``crates/ubauc/src/solver/boosting.rs`` derives the gradient, and a diagonal that is at least the
+Hessian and above 0.
 """
 
 import numpy as np
-from scipy.special import expit
+
+from ubauc import _core
 
 __all__ = ["UnivariateBoundObjective", "lightgbm_objective", "xgboost_objective"]
 
@@ -53,8 +37,8 @@ class UnivariateBoundObjective:
     ----------
     beta : float, default=0.5
         Weight of the least squares, above 0.
-    temperature : float, default=0.1
-        τ, above 0. Least squares draw scores to -1 and 1, so a tenth is smooth and near the bound.
+    softness : float, default=0.1
+        κ, above 0. Least squares draw scores to -1 and 1, so a tenth is smooth and near the bound.
     balanced : bool, default=True
         Each class with half of the weight in the least squares.
 
@@ -68,12 +52,12 @@ class UnivariateBoundObjective:
     (True, True)
     """
 
-    def __init__(self, *, beta=0.5, temperature=0.1, balanced=True):
-        for name, value in (("beta", beta), ("temperature", temperature)):
+    def __init__(self, *, beta=0.5, softness=0.1, balanced=True):
+        for name, value in (("beta", beta), ("softness", softness)):
             if not (value > 0 and np.isfinite(value)):
                 raise ValueError(f"{name} = {value!r}: must be finite and above 0")
         self.beta = float(beta)
-        self.temperature = float(temperature)
+        self.softness = float(softness)
         self.balanced = bool(balanced)
 
     def __call__(self, first, second, sample_weight=None):
@@ -91,63 +75,31 @@ class UnivariateBoundObjective:
 
     def value(self, y_true, y_score, sample_weight=None):
         """L of the scores."""
-        y, c, s, v = self._given(y_true, y_score, sample_weight)
-        margin = y * (self._threshold(y, c, s) - c) / self.temperature
-        hinge = self.temperature * np.logaddexp(0.0, margin)
-        return float(s @ (hinge + self.beta / 2 * v * (1 - y * c) ** 2))
+        return self._objective(y_true, y_score, sample_weight)[0]
 
     def derivatives(self, y_true, y_score, sample_weight=None):
         """Gradient, and the diagonal that is at least the Hessian."""
-        y, c, s, v = self._given(y_true, y_score, sample_weight)
-        p = expit(y * (self._threshold(y, c, s) - c) / self.temperature)
-        gradient = -s * y * (p + self.beta * v * (1 - y * c))
-        hessian = s * (p * (1 - p) / self.temperature + self.beta * v)
-        return gradient, hessian
+        return self._objective(y_true, y_score, sample_weight)[1:]
 
-    def _given(self, y_true, y_score, sample_weight):
-        y = np.where(np.asarray(y_true).ravel() > 0, 1.0, -1.0)
-        c = np.asarray(y_score, dtype=np.float64).ravel()
-        s = np.ones_like(c) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        if not (y.shape == c.shape == s.shape):
-            raise ValueError(f"{y.size} labels, {c.size} scores and {s.size} weights")
-        positive, total = s[y > 0].sum(), s.sum()
-        if not 0 < positive < total:
+    def _objective(self, y_true, y_score, sample_weight):
+        positive = np.ascontiguousarray(np.asarray(y_true).ravel() > 0)
+        scores = np.ascontiguousarray(y_score, dtype=np.float64).ravel()
+        weights = sample_weight
+        if weights is not None:
+            weights = np.ascontiguousarray(weights, dtype=np.float64).ravel()
+        n_weights = scores.size if weights is None else weights.size
+        if not positive.size == scores.size == n_weights:
+            raise ValueError(f"{positive.size} labels, {scores.size} scores, {n_weights} weights")
+        of_positives = positive.sum() if weights is None else weights[positive].sum()
+        total = positive.size if weights is None else weights.sum()
+        if not 0 < of_positives < total:
             raise ValueError("both classes are needed: labels above 0 are positive")
-        v = 1.0
-        if self.balanced:
-            v = np.where(y > 0, total / (2 * positive), total / (2 * (total - positive)))
-        return y, c, s, v
-
-    def _threshold(self, y, c, s):
-        """λ*, to rounding."""
-        tau = self.temperature
-        # Sums by numpy: BLAS would use other threads, and other bits with other numbers of them.
-        positive, negative = s[y > 0].sum(), s[y < 0].sum()
-        # At these ends all p of one class are below half of what balances the other's.
-        room = tau * (2.0 + np.log((positive + negative) / min(positive, negative)))
-        low, high = c.min() - room, c.max() + room
-        n_neg = int((y < 0).sum())
-        at, scaled = float(np.partition(c, n_neg)[n_neg]), c / tau
-        for _ in range(200):
-            # p_i of a positive, and 1 - p_i of a negative example.
-            q = expit(at / tau - scaled)
-            weighted = s * q
-            slope = weighted.sum() - negative
-            low, high = (low, at) if slope > 0 else (at, high)
-            weighted *= 1 - q
-            curvature = weighted.sum() / tau
-            step = -slope / curvature if curvature > 0 else np.inf
-            # After a Newton step the error is about the square of the step, over tau.
-            if abs(step) <= 1e-7 * tau:
-                return at + step
-            after = at + step if low < at + step < high else (low + high) / 2
-            if not low < after < high:
-                return at
-            at = after
-        return at
+        return _core.score_objective(
+            scores, positive, weights, self.beta, self.softness, self.balanced
+        )
 
 
-def xgboost_objective(*, beta=0.5, temperature=0.1, balanced=True):
+def xgboost_objective(*, beta=0.5, softness=0.1, balanced=True):
     """AUC as the objective of XGBoost.
 
     ``XGBClassifier(objective=xgboost_objective())`` or ``xgboost.train(…, obj=…)``. The scores are
@@ -155,7 +107,7 @@ def xgboost_objective(*, beta=0.5, temperature=0.1, balanced=True):
 
     Parameters
     ----------
-    beta, temperature, balanced
+    beta, softness, balanced
         Of `UnivariateBoundObjective`.
 
     Returns
@@ -174,10 +126,10 @@ def xgboost_objective(*, beta=0.5, temperature=0.1, balanced=True):
     >>> roc_auc(y, clf.predict(X, output_margin=True)) > 0.9
     True
     """
-    return UnivariateBoundObjective(beta=beta, temperature=temperature, balanced=balanced)
+    return UnivariateBoundObjective(beta=beta, softness=softness, balanced=balanced)
 
 
-def lightgbm_objective(*, beta=0.5, temperature=0.1, balanced=True):
+def lightgbm_objective(*, beta=0.5, softness=0.1, balanced=True):
     """AUC as the objective of LightGBM.
 
     ``LGBMClassifier(objective=lightgbm_objective())`` or ``lightgbm.train({"objective": …}, …)``.
@@ -185,7 +137,7 @@ def lightgbm_objective(*, beta=0.5, temperature=0.1, balanced=True):
 
     Parameters
     ----------
-    beta, temperature, balanced
+    beta, softness, balanced
         Of `UnivariateBoundObjective`.
 
     Returns
@@ -204,4 +156,4 @@ def lightgbm_objective(*, beta=0.5, temperature=0.1, balanced=True):
     >>> roc_auc(y, clf.predict(X, raw_score=True)) > 0.9
     True
     """
-    return UnivariateBoundObjective(beta=beta, temperature=temperature, balanced=balanced)
+    return UnivariateBoundObjective(beta=beta, softness=softness, balanced=balanced)

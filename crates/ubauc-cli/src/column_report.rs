@@ -9,8 +9,9 @@ use ubauc::features::ColumnMap;
 use ubauc::features::columns::Note;
 use ubauc::read::table::{ColumnKind, ColumnReport};
 
+use crate::column_list::ColumnList;
 use crate::output::Output;
-use crate::training::Mapped;
+use crate::training::{Mapped, quoted};
 
 /// Columns shown to people; JSON has them all.
 const SHOWN: usize = 50;
@@ -183,6 +184,32 @@ pub(crate) fn features_of(map: &ColumnMap, name: &str) -> usize {
     };
     let own = map.effects.iter().filter(|effect| effect.columns() == [at]);
     own.map(|effect| effect.width()).sum()
+}
+
+/// Suggests categories where numbers look like codes; no number is taken for one.
+pub(crate) fn note_codes(columns: &mut [ColumnReport], codes: &[String]) -> Option<String> {
+    const WHY: &str = "its values tell the classes apart and their order does not: is it a code?";
+    for report in columns {
+        if codes.contains(&report.name) {
+            let option = ColumnList::new(vec![report.name.clone()]);
+            let option = quoted(&option.to_string());
+            report.notes.push(format!("{WHY} (--categorical {option})"));
+        }
+    }
+    let all = ColumnList::new(codes.to_vec()).to_string();
+    match codes {
+        [] => None,
+        [one] => Some(format!(
+            "column '{one}': {WHY} (--categorical {})",
+            quoted(&all)
+        )),
+        [first, ..] => Some(format!(
+            "{} columns of numbers, '{first}' first, look like codes: their values tell the classes apart and their order \
+             does not; categories are named by --categorical {}",
+            codes.len(),
+            quoted(&all)
+        )),
+    }
 }
 
 /// Says what a user should know of the columns.

@@ -29,12 +29,13 @@ use ubauc::read::{LabelledBatch, LabelledStream, Next, StreamFeatures, StreamOpt
 
 use crate::args::WrongUsage;
 use crate::column_report::{self, FeaturesReport};
+use crate::initial_model::InitialModel;
 use crate::met::{About, Met};
 use crate::output::Output;
 use checkpoint::Store;
 pub(crate) use drift::Alarmed;
 use drift::{OnAlarm, in_words};
-use model::{InitialModel, saved_model};
+use model::saved_model;
 pub(crate) use options::LearnArgs;
 use report::{Clock, Report, Seconds, Teller};
 use scores::Scores;
@@ -431,7 +432,7 @@ impl Run<'_> {
         warn(&state, self.output);
         let found = state.head.table.as_ref().filter(|t| !t.columns.is_empty());
         let report = Report {
-            skipped: self.met.n_skipped,
+            skipped: self.met.skipped.n,
             features: found.map(|t| FeaturesReport::new(&t.columns, Some(&t.map))),
             map_rows: found.map(|t| t.map.rows),
             algorithm: self.args.problem.algorithm().name(),

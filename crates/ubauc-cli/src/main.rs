@@ -15,6 +15,7 @@ mod export;
 mod feature_args;
 mod group_arg;
 mod help_files;
+mod initial_model;
 mod input;
 mod interrupt;
 mod interval_args;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ubauc::document::numbers::thousands;
-use ubauc::read::table::{GivenColumn, GivenKind, Skipped, TableBatch};
+use ubauc::read::table::{GivenColumn, GivenKind, Skipped, SkippedLines, TableBatch};
 
 use crate::output::Output;
 
@@ -28,17 +28,13 @@ impl About {
     }
 }
 
-/// Skipped lines that are described.
-const DESCRIBED: usize = 5;
-
 /// What was met in a file.
 pub(crate) struct Met<'a> {
     path: &'a Path,
     output: Output,
     told: Vec<String>,
     unreadable: Vec<usize>,
-    pub(crate) n_skipped: usize,
-    skipped: Vec<Skipped>,
+    pub(crate) skipped: SkippedLines,
 }
 
 impl<'a> Met<'a> {
@@ -48,8 +44,7 @@ impl<'a> Met<'a> {
             output,
             told: Vec::new(),
             unreadable: Vec::new(),
-            n_skipped: 0,
-            skipped: Vec::new(),
+            skipped: SkippedLines::default(),
         }
     }
 
@@ -71,9 +66,7 @@ impl<'a> Met<'a> {
         for (all, n) in self.unreadable.iter_mut().zip(about.unreadable) {
             *all += n;
         }
-        self.n_skipped += about.n_skipped;
-        let room = DESCRIBED.saturating_sub(self.skipped.len());
-        self.skipped.extend(about.skipped.into_iter().take(room));
+        self.skipped.add(about.n_skipped, about.skipped);
     }
 
     fn note(&self, text: &str) {
@@ -102,22 +95,29 @@ impl<'a> Met<'a> {
                 thousands(n as u64)
             ));
         }
-        if self.n_skipped == 0 {
-            return;
+        if let Some(notice) = skipped_notice(&self.skipped) {
+            self.note(&notice);
         }
-        let described = self
-            .skipped
-            .iter()
-            .map(|s| format!("line {}: {}", s.line, s.what));
-        let mut described: Vec<String> = described.collect();
-        if self.n_skipped > described.len() {
-            described.push("…".to_string());
-        }
-        let lines = if self.n_skipped == 1 { "line" } else { "lines" };
-        self.note(&format!(
-            "{} {lines} skipped: {}",
-            thousands(self.n_skipped as u64),
-            described.join("; ")
-        ));
     }
+}
+
+/// Counts the lines that were left out and names the first.
+pub(crate) fn skipped_notice(skipped: &SkippedLines) -> Option<String> {
+    if skipped.n == 0 {
+        return None;
+    }
+    let described = skipped
+        .first
+        .iter()
+        .map(|s| format!("line {}: {}", s.line, s.what));
+    let mut described: Vec<String> = described.collect();
+    if skipped.n > described.len() {
+        described.push("…".to_string());
+    }
+    let lines = if skipped.n == 1 { "line" } else { "lines" };
+    Some(format!(
+        "{} {lines} skipped: {}",
+        thousands(skipped.n as u64),
+        described.join("; ")
+    ))
 }

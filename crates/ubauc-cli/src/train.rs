@@ -41,7 +41,7 @@ use crate::search::{
     refuse_without_search, search,
 };
 use crate::training::{Training, TrainingArgs};
-use initial_model::InitialModel;
+use initial_model::AlignedModel;
 use online::OnlineArgs;
 use page::Judging;
 use report::{MapReport, Report, SearchReport, Seconds, TestAuc};
@@ -271,6 +271,7 @@ fn report_of(
         n_neg: data.n_neg(),
         d: data.rows().cols(),
         classes: data.class_names().clone(),
+        skipped: training.n_skipped,
         features: training.features_report(),
         beta: spec.beta(),
         gamma: spec.gamma(),
@@ -357,8 +358,8 @@ impl Choice {
 }
 
 impl TrainArgs {
-    fn load_initial_model(&self) -> Result<Option<InitialModel>> {
-        let load = |path: &Path| InitialModel::load(path, self.by_position);
+    fn load_initial_model(&self) -> Result<Option<AlignedModel>> {
+        let load = |path: &Path| AlignedModel::load(path, self.by_position);
         self.initial_model.as_deref().map(load).transpose()
     }
 

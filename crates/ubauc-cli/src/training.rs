@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use rayon::prelude::*;
 use ubauc::algorithm::Outcome;
 use ubauc::data::dataset::{Dataset, Examples};
 use ubauc::data::labels::{Binary, Choice, Labels};
@@ -12,19 +13,21 @@ use ubauc::data::rows::Rows;
 use ubauc::data::table::{Column, Table, Values};
 use ubauc::document::numbers::thousands;
 use ubauc::features::ColumnMap;
+use ubauc::features::codes::are_codes;
 use ubauc::features::columns::{LEAST_ROWS, Monotone};
 use ubauc::glass_box::{GlassBox, LearnedMap, MapKind};
 use ubauc::model::{Model, Reading};
 use ubauc::read::table::{
-    ColumnReport, Data, TableExamples, TableOptions, read_data, table_of_rows,
+    ColumnKind, ColumnReport, Data, TableExamples, TableOptions, read_data, table_of_rows,
 };
 
 use crate::column_list::{ColumnList, all_names};
 use crate::column_report::{self, FeaturesReport};
 use crate::feature_args::{MAX_COLUMNS, Plan, kind_of};
 use crate::input::{ClassArgs, FormatArgs, TABLES};
+use crate::met::skipped_notice;
 use crate::output::Output;
-use crate::scoring::{self, ClassSides};
+use crate::scoring::{self, ClassSides, OnErrorName};
 use crate::table_args::TableArgs;
 
 /// Which columns of the training file are what.
@@ -65,6 +68,9 @@ pub(crate) struct TrainingArgs {
         help = "Columns with which the score must not rise, likewise"
     )]
     pub(crate) decreasing: Vec<ColumnList>,
+    /// What is done about a line of the training file that cannot be read
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "stop")]
+    pub(crate) on_error: OnErrorName,
     #[command(flatten)]
     pub(crate) columns: TableArgs,
     #[command(flatten)]
@@ -93,6 +99,8 @@ pub(crate) struct Training {
     pub(crate) kept: Option<Kept>,
     /// Columns with which the score must rise or fall.
     monotone: Option<Monotone>,
+    /// Lines of the file that were left out.
+    pub(crate) n_skipped: usize,
 }
 
 /// A table that no map has been learned from.
@@ -125,6 +133,9 @@ impl TrainingArgs {
             ("--decreasing", &self.decreasing),
         ] {
             typed.extend(lists.iter().map(|list| (option, Some(list.to_string()))));
+        }
+        if self.on_error == OnErrorName::Skip {
+            typed.push(("--on-error", Some("skip".to_string())));
         }
         typed.extend(self.columns.typed());
         typed.extend(self.format.typed());
@@ -166,6 +177,7 @@ impl TrainingArgs {
     pub(crate) fn read_many(&self, path: &Path, plan: &Plan, output: Output) -> Result<Training> {
         let options = TableOptions {
             label: Some(self.format.label()),
+            on_error: self.on_error.into(),
             ..self.columns.apply(self.format.table_options())
         };
         let read = self.format.watched(path, output, |advance| {
@@ -175,8 +187,14 @@ impl TrainingArgs {
             };
             Ok(read_data(path, &options)?)
         })?;
+        let skipped = match &read {
+            Data::Rows(examples) => &examples.skipped,
+            Data::Table(examples) => &examples.skipped,
+        };
+        let n_skipped = skipped.n;
+        tell(skipped_notice(skipped).as_slice(), path, output);
         let in_file = || path.display().to_string();
-        match read {
+        let training = match read {
             Data::Rows(examples) => {
                 tell(&examples.notices, path, output);
                 self.of_svmlight(examples, (&options, plan), path, output)
@@ -185,8 +203,11 @@ impl TrainingArgs {
                 tell(&examples.notices, path, output);
                 self.of_table(examples, (&options, plan), path, output)
             }
-        }
-        .with_context(in_file)
+        };
+        Ok(Training {
+            n_skipped,
+            ..training.with_context(in_file)?
+        })
     }
 
     /// Whether there are more than two classes and none was chosen.
@@ -239,6 +260,7 @@ impl TrainingArgs {
             mapped: None,
             kept,
             monotone: None,
+            n_skipped: 0,
         })
     }
 
@@ -271,6 +293,7 @@ impl TrainingArgs {
         let reading = Reading::of(options, &columns);
         // The readers of complete numbers know no decimal comma.
         let commas = columns.iter().any(|report| report.decimal_comma);
+        let codes = codes_among(&table, &columns, &binary.positive, &options.numeric);
         let is_plain = table.is_complete_numbers() && !commas;
         let mut kept = None;
         let (data, mapped) = if is_plain {
@@ -303,6 +326,11 @@ impl TrainingArgs {
             path,
             output,
         );
+        tell(
+            column_report::note_codes(&mut columns, &codes).as_slice(),
+            path,
+            output,
+        );
         if let Some(weights) = &weights {
             refuse_weightless(&data, weights)?;
         }
@@ -317,6 +345,7 @@ impl TrainingArgs {
             mapped,
             kept,
             monotone: self.monotone(),
+            n_skipped: 0,
         })
     }
 }
@@ -404,6 +433,24 @@ fn varies(column: &Column) -> bool {
         Values::Number(values) | Values::Time(values) => values.iter().any(|x| *x != values[0]),
         Values::Category { codes, .. } => codes.iter().any(|code| *code != codes[0]),
     }
+}
+
+/// Columns of numbers, none of which was named as such, that look like codes.
+fn codes_among(
+    table: &Table,
+    columns: &[ColumnReport],
+    positive: &[bool],
+    named: &[String],
+) -> Vec<String> {
+    let is_code = |report: &&ColumnReport| {
+        let column = table.column(&report.name);
+        let values = column.map(|column| &column.values);
+        report.kind == ColumnKind::Number
+            && !named.contains(&report.name)
+            && matches!(values, Some(Values::Number(x)) if are_codes(x, positive))
+    };
+    let found = columns.par_iter().filter(is_code);
+    found.map(|report| report.name.clone()).collect()
 }
 
 /// What a reader has to say.

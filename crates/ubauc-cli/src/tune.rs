@@ -175,6 +175,8 @@ struct Report {
     n_pos: usize,
     n_neg: usize,
     d: usize,
+    /// Lines of the file that were left out.
+    skipped: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<FeaturesReport>,
     folds: u32,
@@ -244,6 +246,7 @@ impl Report {
             points.map(|point| MapPoint::new(&trial.map, point))
         });
         Report {
+            skipped: training.n_skipped,
             features: training.features_report(),
             file: args.input.file.clone(),
             reading: args.training.typed(),

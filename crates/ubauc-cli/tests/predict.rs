@@ -304,3 +304,24 @@ fn models_are_compared_on_the_same_examples() {
     assert_eq!(report["tests"].as_array().unwrap().len(), 1);
     wrong_usage(&ubauc(dir, &["compare", "--model", "m.json", "x.csv"]));
 }
+
+/// A file with the separator that a spreadsheet declares is learned from and scored, from a pipe as well.
+#[test]
+fn a_declared_separator_is_known_to_train_and_predict() {
+    let rows: String = (0..40)
+        .map(|i| format!("{};{};{}\n", i % 7, i % 5, u8::from(i % 3 == 0)))
+        .collect();
+    let text = format!("sep=;\na;b;label\n{rows}");
+    let directory = directory_with(&[("x.csv", &text)]);
+    let dir = directory.path();
+    let words = [
+        "train", "x.csv", "--beta", "0.5", "--gamma", "0.1", "--model", "m.json",
+    ];
+    success(&ubauc(dir, &words));
+    let scores = ubauc(dir, &["predict", "--model", "m.json", "x.csv"]);
+    let scores = success(&scores).to_string();
+    assert_eq!(scores.lines().count(), 41);
+    let mut piped = crate::process::command(dir, &["predict", "--model", "m.json", "-"]);
+    let piped = piped.write_stdin(text).output().unwrap();
+    assert_eq!(success(&piped), scores);
+}

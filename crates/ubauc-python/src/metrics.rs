@@ -1,11 +1,13 @@
 //! `ubauc::metrics` and the bound.
 
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use ubauc::metrics::{self, BucketAuc, Criterion, Resampling, RocPart, Sample, Share, Statistic};
+use ubauc::objective::ubauc::{Chunk, LeastSquares};
 use ubauc::objective::univariate;
+use ubauc::solver::boosting;
 
 use crate::error::Refused;
 use crate::input::detached;
@@ -23,6 +25,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recall_at_fpr, module)?)?;
     module.add_function(wrap_pyfunction!(hand_till, module)?)?;
     module.add_function(wrap_pyfunction!(bound, module)?)?;
+    module.add_function(wrap_pyfunction!(score_objective, module)?)?;
     module.add_class::<Buckets>()
 }
 
@@ -258,6 +261,44 @@ fn bound<'py>(
     let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
     let found = detached(py, n_jobs, || Ok(univariate::bound(scores, positive)?))?;
     to_json(found)
+}
+
+/// Value, gradient and diagonal of the soft bound with least squares.
+type Derivatives<'py> = (f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// In one thread, as boosted trees have their own.
+#[pyfunction]
+fn score_objective<'py>(
+    py: Python<'py>,
+    scores: Scores<'py>,
+    positive: Positive<'py>,
+    weights: Option<Scores<'py>>,
+    beta: f64,
+    softness: f64,
+    balanced: bool,
+) -> PyResult<Derivatives<'py>> {
+    let chunk = Chunk {
+        scores: scores.as_slice()?,
+        positive: positive.as_slice()?,
+        weights: weights.as_ref().map(|w| w.as_slice()).transpose()?,
+    };
+    let least_squares = match balanced {
+        true => LeastSquares::Balanced,
+        false => LeastSquares::Plain,
+    };
+    let found = detached(py, 1, || {
+        Ok(boosting::score_objective(
+            chunk,
+            beta,
+            softness,
+            least_squares,
+        )?)
+    })?;
+    let (gradient, hessian) = (
+        found.gradient.into_pyarray(py),
+        found.hessian.into_pyarray(py),
+    );
+    Ok((found.value, gradient, hessian))
 }
 
 /// AUC of a stream by counts in buckets.

@@ -72,6 +72,7 @@ fn of_table(examples: TableExamples, label: &str) -> Result<Summary> {
         mut labels,
         mut columns,
         notices,
+        ..
     } = examples;
     if labels.is_none() {
         labels = take_labels(&mut table, label);

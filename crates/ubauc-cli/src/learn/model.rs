@@ -1,11 +1,8 @@
 //! The model that a stream starts from, and the one that it ends with.
 
-use std::path::Path;
-
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use ubauc::algorithm::Learner;
-use ubauc::checksum::xxh3;
 use ubauc::features::FeatureMap;
 use ubauc::model::Model;
 use ubauc::model_file::{Certificate, SavedModel};
@@ -14,6 +11,7 @@ use ubauc::read::StreamTable;
 use super::LearnArgs;
 use super::state::State;
 use crate::args::WrongUsage;
+use crate::initial_model::InitialModel;
 use crate::output::Output;
 use crate::scoring;
 
@@ -71,31 +69,7 @@ pub(super) fn saved_model(args: &LearnArgs, state: &State) -> Result<SavedModel>
     Ok(SavedModel::new(model, algorithm, parameters, certificate)?)
 }
 
-/// A model to start from.
-pub(super) struct InitialModel {
-    pub(super) model: Model,
-    pub(super) checksum: String,
-    /// As it was typed.
-    option: String,
-}
-
 impl InitialModel {
-    /// `by_position`: as if its columns had no names.
-    pub(super) fn load(path: &Path, by_position: bool) -> Result<InitialModel> {
-        let option = format!("--initial-model {}", path.display());
-        let saved = SavedModel::load(path).with_context(|| option.clone())?;
-        let text = saved.to_json()?;
-        let mut model = saved.model;
-        if by_position {
-            model.names.clear();
-        }
-        Ok(InitialModel {
-            checksum: format!("{:016x}", xxh3(text.as_bytes())),
-            model,
-            option,
-        })
-    }
-
     /// Its map, where it is of a table.
     pub(super) fn table(&self) -> Option<StreamTable> {
         match &self.model.features {
@@ -125,12 +99,7 @@ impl InitialModel {
             let what = "the model hashes its features otherwise than --hash-bits says";
             return Err(WrongUsage(format!("{option}: {what}")).into());
         }
-        let (theirs, ours) = (&model.classes[1], &args.class_names(None)[1]);
-        if theirs != ours {
-            output.note(format!(
-                "note: {option}: its positive class is {theirs}, and here it is {ours}"
-            ));
-        }
+        self.note_other_class(&args.class_names(None)[1], output);
         let (names, path) = (&state.head.names, args.file.display());
         scoring::refuse_unnamed(model, !names.is_empty(), &args.file)
             .with_context(|| option.clone())?;

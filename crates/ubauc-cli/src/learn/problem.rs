@@ -14,7 +14,7 @@ use ubauc::solver::opauc::default_tau;
 
 use crate::algorithm::refuse_foreign;
 use crate::args::{InterceptArgs, WrongUsage};
-use crate::names::{LeastSquaresName, ScheduleName, StepName, name_of};
+use crate::names::{LeastSquaresName, ScaleName, ScheduleName, StepName, name_of};
 
 use Algorithm::{OamGra, OamSeq, OlUbauc as Ol, Opauc, Solam};
 
@@ -65,8 +65,8 @@ pub(crate) struct ProblemArgs {
     no_average: bool,
     /// Divide every feature by its largest absolute value so far. What the other algorithms have learned of a feature with a
     /// smaller one stays as it is; ol-ubauc makes up for it
-    #[arg(long, value_enum, default_value = "maxabs")]
-    scale: ScaleName,
+    #[arg(long, value_parser = stream_scale(), default_value = "maxabs")]
+    scale: Scale,
     /// solam: the step after t examples is Z/sqrt(t) [default: 1]
     #[arg(long, value_name = "Z", allow_hyphen_values = true)]
     zeta: Option<f64>,
@@ -88,10 +88,12 @@ pub(crate) struct ProblemArgs {
     buffer: Option<usize>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScaleName {
-    None,
-    Maxabs,
+/// A stream has no deviations before its end.
+fn stream_scale() -> impl TypedValueParser<Value = Scale> {
+    let possible = [ScaleName::None, ScaleName::Maxabs];
+    let possible = possible.iter().filter_map(ValueEnum::to_possible_value);
+    PossibleValuesParser::new(possible)
+        .map(|name| ScaleName::from_str(&name, false).map_or(Scale::None, Scale::from))
 }
 
 /// Reads the name of an algorithm that can follow a stream; the help lists them.
@@ -121,10 +123,7 @@ impl ProblemArgs {
     pub(super) fn spec(&self, seed: u64, predict: bool, hash_bits: Option<u32>) -> Spec {
         let mut spec = Spec::new(self.algorithm);
         spec.set_seed(seed);
-        spec.set_scale(match self.scale {
-            ScaleName::None => Scale::None,
-            ScaleName::Maxabs => Scale::MaxAbs,
-        });
+        spec.set_scale(self.scale);
         let counts = [("tau", self.tau), ("buffer", self.buffer)];
         let counts = counts.map(|(name, n)| (name, n.map(|n| n as f64)));
         let numbers = [
@@ -194,7 +193,7 @@ impl ProblemArgs {
     pub(super) fn settings(&self, spec: &Spec) -> BTreeMap<String, Value> {
         let mut settings: BTreeMap<String, Value> = [
             ("algorithm", json!(self.algorithm.name())),
-            ("scale", json!(name_of(self.scale))),
+            ("scale", json!(self.scale.name())),
         ]
         .map(|(name, value)| (name.to_string(), value))
         .into();

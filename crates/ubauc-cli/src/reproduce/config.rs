@@ -39,7 +39,7 @@ pub(super) struct Protocol {
     #[serde(skip_serializing)] // of no effect on two; it is kept with the data
     pub(super) partition: u64,
     /// How features are scaled, unless the data set says otherwise.
-    pub(super) scale: ScaleName,
+    pub(super) scale: Scale,
     /// Judge by cross-validation over all rows with this many folds, not on the test part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) folds: Option<u32>,
@@ -55,7 +55,7 @@ pub(super) struct Set {
     pub(super) stand_in: Option<String>,
     /// How its features are scaled.
     #[serde(default)]
-    pub(super) scale: Option<ScaleName>,
+    pub(super) scale: Option<Scale>,
     /// Its rows are divided by their lengths first.
     #[serde(default)]
     pub(super) unit_rows: bool,
@@ -95,14 +95,6 @@ pub(super) enum LeastSquaresOf {
     #[default]
     Plain,
     Balanced,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum ScaleName {
-    None,
-    Maxabs,
-    Standard,
 }
 
 impl Config {
@@ -214,13 +206,9 @@ impl Column {
     }
 
     /// Every combination of its grid, each checked.
-    pub(super) fn specs(&self, protocol: &Protocol, scale: ScaleName) -> Result<Vec<Spec>> {
+    pub(super) fn specs(&self, protocol: &Protocol, scale: Scale) -> Result<Vec<Spec>> {
         let mut template = Spec::new(self.algorithm()?);
-        template.set_scale(match scale {
-            ScaleName::None => Scale::None,
-            ScaleName::Maxabs => Scale::MaxAbs,
-            ScaleName::Standard => Scale::Standard,
-        });
+        template.set_scale(scale);
         template.set_seed(protocol.seed);
         let least_squares = match self.least_squares {
             LeastSquaresOf::Plain => LeastSquares::Plain,
@@ -264,15 +252,5 @@ impl Column {
         let specs = product(template, &lists)?;
         specs.iter().try_for_each(Spec::check)?;
         Ok(specs)
-    }
-}
-
-impl ScaleName {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            ScaleName::None => "none",
-            ScaleName::Maxabs => "maxabs",
-            ScaleName::Standard => "standard",
-        }
     }
 }

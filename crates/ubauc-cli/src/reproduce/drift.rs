@@ -18,7 +18,7 @@ use ubauc::algorithm::{Algorithm, Learner, Spec};
 use ubauc::data::rows::Row;
 use ubauc::document::numbers::thousands;
 use ubauc::document::{Document, Table};
-use ubauc::metrics::FallAlarm;
+use ubauc::metrics::{FallAlarm, normal_cdf, normal_quantile};
 
 use super::coverage::normal;
 use crate::output::{Output, Report};

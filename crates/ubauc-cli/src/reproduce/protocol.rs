@@ -20,13 +20,14 @@ use ubauc::algorithm::Spec;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::split::{folds, hold_out, subset};
 
-use super::config::{Column, Protocol, ScaleName, Set};
+use super::config::{Column, Protocol, Set};
 use super::sets::Split;
 use super::state::{Cell, Settings};
 use crate::algorithm::{Best, Judged, best_of, judged};
 use crate::output::Output;
 use crate::progress::Counted;
 use crate::side_by_side::side_by_side;
+use ubauc::data::scale::Scale;
 
 /// How far a command may go, and who watches.
 pub(super) struct Watch {
@@ -73,7 +74,7 @@ pub(super) fn how(protocol: &Protocol, set: &Set, column: &Column) -> Value {
     )
 }
 
-fn how_of(protocol: &Protocol, scale: ScaleName, unit_rows: bool, column: &Column) -> Value {
+fn how_of(protocol: &Protocol, scale: Scale, unit_rows: bool, column: &Column) -> Value {
     json!({"protocol": protocol, "scale": scale, "unit_rows": unit_rows, "column": column})
 }
 

@@ -8,10 +8,11 @@ use ubauc::checksum::Fnv1a;
 use ubauc::data::dataset::{Dataset, Examples};
 use ubauc::data::labels::{Binary, Choice};
 use ubauc::data::rows::{Csr, Rows};
+use ubauc::data::scale::Scale;
 use ubauc::data::split::subset;
 use ubauc::read::{self, ReadOptions};
 
-use super::config::{Protocol, ScaleName, Set};
+use super::config::{Protocol, Set};
 use crate::data::catalogue::Part;
 use crate::data::{fetch_set, present};
 use crate::output::Output;
@@ -21,7 +22,7 @@ use crate::scoring::ClassSides;
 pub(super) struct Split {
     /// As the paper names it.
     pub(super) name: String,
-    pub(super) scale: ScaleName,
+    pub(super) scale: Scale,
     pub(super) unit_rows: bool,
     /// Which rows these are, and how they were split.
     pub(super) identity: Value,

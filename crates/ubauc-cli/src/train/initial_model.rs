@@ -4,33 +4,26 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use ubauc::features::FeatureMap;
-use ubauc::model::Model;
-use ubauc::model_file::SavedModel;
 use ubauc::solver::ol_ubauc::passes::Start;
 
+use crate::initial_model::InitialModel;
 use crate::output::Output;
 use crate::scoring;
 use crate::training::Training;
 
 /// The model, and what it says of the features at hand.
-pub(super) struct InitialModel {
-    model: Model,
-    /// As it was typed.
-    option: String,
+pub(super) struct AlignedModel {
+    initial: InitialModel,
     /// In the order of the data's columns, once that is known.
     weights: Vec<f64>,
 }
 
-impl InitialModel {
-    /// `by_position`: as if its columns had no names.
-    pub(super) fn load(path: &Path, by_position: bool) -> Result<InitialModel> {
-        let option = format!("--initial-model {}", path.display());
-        let saved = SavedModel::load(path).with_context(|| option.clone())?;
-        let mut model = saved.model;
-        if by_position {
-            model.names.clear();
-        }
-        match model.features {
+impl AlignedModel {
+    /// Refuses a model that training cannot start from.
+    pub(super) fn load(path: &Path, by_position: bool) -> Result<AlignedModel> {
+        let initial = InitialModel::load(path, by_position)?;
+        let option = &initial.option;
+        match initial.model.features {
             FeatureMap::Identity => {}
             FeatureMap::Hash { .. } => {
                 bail!("{option}: the model hashes its features, and training does not")
@@ -41,24 +34,17 @@ impl InitialModel {
             FeatureMap::Columns(_) => {}
         }
         let weights = Vec::new();
-        Ok(InitialModel {
-            model,
-            option,
-            weights,
-        })
+        Ok(AlignedModel { initial, weights })
     }
 
     /// Finds the model's features in the data, by name where the model has names, otherwise by number. Those that the model
     /// lacks start at 0; columns that the data lack are refused, but in svmlight, where no example has them.
     pub(super) fn align(&mut self, training: &Training, path: &Path, output: Output) -> Result<()> {
-        let (model, option, data) = (&self.model, &self.option, &training.data);
+        let InitialModel { model, option, .. } = &self.initial;
+        let data = &training.data;
         let (names, cols, known) = (data.names(), data.rows().cols(), model.weights.len());
-        let (theirs, ours) = (&model.classes[1], &data.class_names()[1]);
-        if theirs != ours {
-            output.note(format!(
-                "note: {option}: its positive class is {theirs}, and here it is {ours}"
-            ));
-        }
+        self.initial
+            .note_other_class(&data.class_names()[1], output);
         match (&model.features, &training.mapped) {
             // Features of the same name have about the same mean and deviation.
             (FeatureMap::Columns(map), Some(mapped)) => {
@@ -97,7 +83,7 @@ impl InitialModel {
 
     /// Where to start; without an intercept to learn, from none.
     pub(super) fn start(&self, intercept: bool) -> Start<'_> {
-        let model = &self.model;
+        let model = &self.initial.model;
         Start {
             weights: &self.weights,
             intercept: if intercept { model.intercept } else { 0.0 },

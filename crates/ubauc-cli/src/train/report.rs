@@ -89,6 +89,8 @@ pub(super) struct Report {
     pub(super) n_neg: usize,
     pub(super) d: usize,
     pub(super) classes: [String; 2],
+    /// Lines of the training file that were left out.
+    pub(super) skipped: usize,
     /// Of a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) features: Option<FeaturesReport>,

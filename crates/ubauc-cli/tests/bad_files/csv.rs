@@ -40,12 +40,7 @@ fn headers_must_name_the_columns_asked_for() {
             "columns are 'nnnnnnnnnnnnnnnnnnnnnnnn…', 'x'",
         ),
         evaluate("a", "\x1b[2J,x\n1,2\n", "", r"columns are '\x1b[2J', 'x'"),
-        evaluate(
-            "a",
-            "\"label,score\n1,2\n",
-            ":1:1",
-            "a quote in the header is not closed",
-        ),
+        evaluate("a", "\"label,score\n1,2\n", ":1:1", "a quote is not closed"),
         show("a", "label\n1\n0\n", "", "no columns besides the label").and(&["--label", "label"]),
         show("a", "label,x\n1,2\n", "", "no ignored column 'id'").and(&["--ignore", "id"]),
     ]);

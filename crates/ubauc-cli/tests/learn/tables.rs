@@ -255,6 +255,33 @@ fn wrong_lines_are_left_out_and_those_before_them_kept() {
     }
 }
 
+/// However many lines are wrong before the first row: each is looked at once.
+#[test]
+fn wrong_lines_before_the_first_row() {
+    let table = customers(200);
+    let (header, rows) = table.split_once('\n').unwrap();
+    let wrong = "1,2\n".repeat(30_000);
+    let directory = directory_with(&[
+        ("good.csv", &table),
+        ("x.csv", &format!("{header}\n{wrong}\n{rows}")),
+    ]);
+    let dir = directory.path();
+    let words = with(&["--map-rows", "100", "--eta0", "0.5", "--on-error", "skip"]);
+    let good = [&words[..], &["--model", "g.json"]].concat();
+    success(&learn_file(dir, "good.csv", &good));
+    let output = learn_file(
+        dir,
+        "x.csv",
+        &[&words[..], &["--model", "m.json", "--json"]].concat(),
+    );
+    let report = json(&output);
+    assert_eq!(
+        (&report["n"], &report["skipped"]),
+        (&200.into(), &30_000.into())
+    );
+    same_file(dir, "m.json", "g.json");
+}
+
 #[test]
 fn numbers_are_answered_at_once_and_a_table_when_it_is_known() {
     let directory = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@ mod data;
 mod learn;
 mod real;
 mod scoring;
+mod skipped;
 mod training;
 
 use std::fmt::Write as _;

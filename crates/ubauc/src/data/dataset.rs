@@ -17,6 +17,41 @@ pub struct Examples {
     pub names: Vec<String>,
     /// What a user should know about the file, though it is no error.
     pub notices: Vec<String>,
+    /// What was left out.
+    pub skipped: SkippedLines,
+}
+
+/// Lines of a file that were left out since they are wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SkippedLines {
+    /// How many.
+    pub n: usize,
+    /// The first few of them, in the order of the file.
+    pub first: Vec<Skipped>,
+}
+
+/// A line that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// From 1.
+    pub line: u64,
+    /// The field, from 1.
+    pub column: u64,
+    /// What was expected and what came.
+    pub what: String,
+}
+
+impl SkippedLines {
+    /// As many are described; all are counted.
+    pub const DESCRIBED: usize = 5;
+
+    /// Counts more of them.
+    pub fn add(&mut self, n: usize, first: impl IntoIterator<Item = Skipped>) {
+        self.n += n;
+        self.first.extend(first);
+        self.first.sort_by_key(|skipped| skipped.line);
+        self.first.truncate(Self::DESCRIBED);
+    }
 }
 
 /// Rows and labels of two classes, both present by construction.

@@ -4,6 +4,7 @@
 //! [`FeatureMap`] turns it into the features that the weights belong to. It is part of the model, so that a model alone
 //! scores raw rows; no caller applies a map by hand. A new map is a variant here, with a file of its own.
 
+pub mod codes;
 pub mod columns;
 pub mod hash;
 

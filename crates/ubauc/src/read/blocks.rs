@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::decompress::Compression;
+use super::table::header::declared_separator;
 use super::{Wrong, refuse_no_text, whole};
 use crate::{Error, Result};
 
@@ -249,7 +250,7 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-/// Is there a whole line that is neither empty nor a comment, with those that its quotes take in?
+/// Is there a whole line that is neither empty nor a comment nor `sep=;`, with those that its quotes take in?
 fn has_data_line(text: &[u8]) -> bool {
     let whole = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
     let text = text[..whole].strip_prefix(BOM).unwrap_or(&text[..whole]);
@@ -257,6 +258,7 @@ fn has_data_line(text: &[u8]) -> bool {
     text.split(|&b| b == b'\n')
         .map(<[u8]>::trim_ascii)
         .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .filter(|line| declared_separator(line).is_none())
         .any(|line| {
             is_open ^= count(line, b'"') % 2 == 1;
             !is_open
@@ -323,6 +325,8 @@ mod tests {
         assert!(is_whole("\n# \"\n\"a\nb\",c\n"));
         assert!(!is_whole("a,b"));
         assert!(!is_whole("# a\n\n"));
+        assert!(!is_whole("sep=;\r\n"));
+        assert!(is_whole("sep=;\r\na;b\n"));
         assert!(!is_whole("\"a\nb"));
     }
 

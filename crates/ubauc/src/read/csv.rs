@@ -1,6 +1,6 @@
 //! CSV with a header: one column of labels, the others numbers.
 //!
-//! The field separator is the commonest of `,` `;` tab and `|` in the header. Quoting is RFC 4180's.
+//! The header is read as that of any table (`table/header.rs`). Quoting is RFC 4180's.
 //! Blocks of whole lines are parsed by all threads as long as no quote is met, for a quoted field
 //! may hold line ends; from the first block with a quote on, one thread reads the rest in sequence.
 //! Places in errors are line and field number. A missing value is an error: what stands for it is
@@ -15,8 +15,9 @@ use csv::ByteRecord;
 use rayon::prelude::*;
 
 use super::blocks::{Block, Blocks, count};
+use super::table::header::head_of;
 use super::{ReadOptions, Wrong, insert_label, shown, shown_up_to, table, too_many_classes, whole};
-use crate::data::dataset::Examples;
+use crate::data::dataset::{Examples, SkippedLines};
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
 use crate::{Error, Result};
@@ -222,11 +223,15 @@ fn open(
         let what = "is not text; expected svmlight or CSV, perhaps compressed";
         return Err(whole(path, what));
     }
-    let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(head));
     let Some(mut first) = blocks.next_block()? else {
         return Err(whole(path, "the file is empty"));
     };
-    let columns = header(&mut first, want, delimiter, path, options)?;
+    let Some(head) = head_of(&first, options.delimiter, path)? else {
+        return Err(whole(path, "no examples in the file"));
+    };
+    let delimiter = head.delimiter;
+    let names = head.take_off(&mut first, options.no_header);
+    let columns = Columns::find(names, want, path, options)?;
     Ok((columns, delimiter, first))
 }
 
@@ -317,26 +322,6 @@ fn read_rest<E: From<Error>>(
     rest.failed.map_or(read, |error| Err(error.into()))
 }
 
-/// The separator that occurs most often in the first line, quoted text aside.
-fn guess_delimiter(head: &[u8]) -> u8 {
-    let mut quoted = false;
-    let line: Vec<u8> = head
-        .iter()
-        .map(|&b| {
-            quoted ^= b == b'"';
-            if quoted { b'"' } else { b }
-        })
-        .take_while(|&b| b != b'\n')
-        .collect();
-    let candidates = [b',', b';', b'\t', b'|'];
-    // The first of the commonest: max_by_key takes the last.
-    candidates
-        .into_iter()
-        .rev()
-        .max_by_key(|&c| count(&line, c))
-        .unwrap_or(b',')
-}
-
 fn reader<R: Read>(text: R, delimiter: u8) -> csv::Reader<R> {
     csv::ReaderBuilder::new()
         .has_headers(false)
@@ -344,44 +329,6 @@ fn reader<R: Read>(text: R, delimiter: u8) -> csv::Reader<R> {
         .delimiter(delimiter)
         .buffer_capacity(1 << 16)
         .from_reader(text)
-}
-
-/// Takes the header off the first block, or makes one up.
-fn header(
-    first: &mut Block,
-    want: Want,
-    delimiter: u8,
-    path: &Path,
-    options: &ReadOptions<'_>,
-) -> Result<Columns> {
-    let mut record = ByteRecord::new();
-    let mut csv = reader(first.text.chain(GUARD), delimiter);
-    let found = csv
-        .read_byte_record(&mut record)
-        .map_err(|e| csv_error(e, path))?;
-    let end = csv.position().byte() as usize;
-    // Only a quote, or nothing but blank lines, can lead through the guard to its end.
-    if end == first.text.len() + GUARD.len() && is_guard(&record) || !found {
-        return Err(whole(path, "no examples in the file"));
-    }
-    if end == first.text.len() + GUARD.len() {
-        let line = first.first_line;
-        let column = record.len() as u64;
-        let what = "a quote in the header is not closed".to_string();
-        return Err(Wrong { line, column, what }.at(path));
-    }
-    let end = end.min(first.text.len());
-    let names: Vec<String> = if options.no_header {
-        (1..=record.len()).map(|j| j.to_string()).collect()
-    } else {
-        first.first_line += count(&first.text[..end], b'\n') as u64;
-        first.text.drain(..end);
-        record
-            .iter()
-            .map(|name| String::from_utf8_lossy(name).trim().to_string())
-            .collect()
-    };
-    Columns::find(names, want, path, options)
 }
 
 /// Reads records to the end of `text`, whose first line has the number `first_line`; `take` is
@@ -682,5 +629,6 @@ fn join(parts: Vec<Part>, columns: Columns, path: &Path) -> Result<Examples> {
         labels,
         names: columns.feature_names(),
         notices: columns.notices.to_vec(),
+        skipped: SkippedLines::default(),
     })
 }

@@ -35,6 +35,7 @@ pub use parquet::PARQUET_THREAD;
 pub use stream::{
     FirstRows, LabelledBatch, LabelledStream, Next, StreamFeatures, StreamOptions, StreamTable,
 };
+use table::OnError;
 
 /// A line may be this long unless the options say otherwise. A row of half a million features fits.
 pub const MAX_LINE: usize = 8 << 20;
@@ -204,7 +205,7 @@ pub fn read_from(
     let mut blocks = text_blocks(head, reader, name, options)?;
     let head = blocks.checked_head()?;
     match format_of(name, head, options) {
-        Format::Svmlight => svmlight::read_blocks(blocks, name, options),
+        Format::Svmlight => svmlight::read_blocks(blocks, name, options, OnError::Stop),
         Format::Csv => csv::read_blocks(blocks, name, options),
         Format::Parquet => Err(parquet_stream(name)),
     }

@@ -23,7 +23,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::csv::{Columns, Want};
 use super::{ReadOptions, Wrong, insert_label, shown, too_many_classes, whole};
-use crate::data::dataset::Examples;
+use crate::data::dataset::{Examples, SkippedLines};
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Dense, Rows};
 use crate::{Error, Result};
@@ -94,6 +94,7 @@ impl Decoded {
             labels,
             names: self.columns.feature_names(),
             notices: self.columns.notices.to_vec(),
+            skipped: SkippedLines::default(),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! How the objectives are minimised.
 
 pub mod ba_ubauc;
+pub mod boosting;
 mod centred;
 mod cholesky;
 mod conjugate_gradients;

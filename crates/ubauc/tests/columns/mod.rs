@@ -1,6 +1,7 @@
 //! Maps of tables: against features made by hand, row by row.
 
 mod by_hand; // the same features, obviously
+mod codes; // numbers whose order tells nothing
 mod kinds; // columns of another kind, or none
 mod learned; // what becomes of each column
 mod merged; // maps of parts

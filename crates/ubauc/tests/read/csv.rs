@@ -1,6 +1,9 @@
+use std::path::Path;
+
 use proptest::prelude::*;
 use ubauc::Error;
 use ubauc::read::ReadOptions;
+use ubauc::read::table::{TableOptions, read_table_from};
 
 use super::{entries, from_bytes, labels, place};
 
@@ -135,4 +138,32 @@ fn wide_tables_of_zeros_become_sparse() {
     let examples = from_bytes(text.as_bytes(), &options()).unwrap();
     assert_eq!(examples.rows.stored(), 1);
     assert_eq!(examples.rows.cols(), 100);
+}
+
+/// Both readers find the same header: behind blank lines, and behind the separator that a spreadsheet declares.
+#[test]
+fn a_declared_separator_and_blank_lines_before_the_header() {
+    for text in [
+        "sep=;\r\nx,1;y\r\n5;0\r\n6;1\r\n",
+        "SEP=;\n\n\nx,1;y\n5;0\n6;1\n",
+        "\n\r\n\n\"x,1\"|y\n5|0\n6|1\n",
+        "sep=|\n\"x,1\"|\"y\"\n5|0\n6|1",
+    ] {
+        let numbers = from_bytes(text.as_bytes(), &options()).unwrap();
+        assert_eq!(numbers.names, ["x,1"], "{text}");
+        assert_eq!(entries(&numbers)[1], [(0, 6.0)], "{text}");
+        let of_table = TableOptions {
+            label: Some("y".to_string()),
+            ..TableOptions::default()
+        };
+        let path = Path::new("t.csv");
+        let table = read_table_from(text.as_bytes(), path, &of_table).unwrap();
+        assert_eq!(table.table.columns()[0].name, "x,1", "{text}");
+        assert_eq!(labels(&numbers), ["0", "1"]);
+        // Places count the lines of the file.
+        let last = 1 + text.trim_end().matches('\n').count() as u64;
+        let wrong = text.replace("6;1", "x;1").replace("6|1", "x|1");
+        let refused = from_bytes(wrong.as_bytes(), &options());
+        assert_eq!(place(refused).0, last, "{text}");
+    }
 }

@@ -11,7 +11,7 @@ use super::super::Format;
 use super::super::blocks::{Block, Blocks, count};
 use super::super::encoding::Encoding;
 use super::super::table::blocks::records_end;
-use super::super::table::header::{self, Header, head_of};
+use super::super::table::header::{self, head_of};
 use super::super::table::record::record_ends;
 use super::super::table::{
     KnownTable, OnError, TableBatches, TableExamples, TableOptions, read_table_from,
@@ -113,22 +113,26 @@ fn look(
     path: &Path,
     options: &StreamOptions,
 ) -> Result<Option<TableExamples>> {
-    let mut records = rows;
-    let (text, names) = loop {
-        let (text, found) = first_records(blocks, records, path, &options.read)?;
-        let text_blocks = Blocks::new(text.as_slice(), path, None, blocks.max_line());
-        let header = header::open(text_blocks, path, &options.read)?.0;
-        let names = header.names.clone();
-        let (text, n) = good_rows(&text, &found, (header, path), options)?;
-        match n {
-            _ if n < rows && found.records.len() == records => records += rows - n,
-            0 => return Ok(None),
-            _ => break (text, names),
+    let mut found = GoodRows::new(rows, blocks.max_line(), path, options);
+    let mut failed = None;
+    blocks.ahead(|text, is_all| match found.advance(text, is_all) {
+        Ok(is_enough) => is_enough,
+        Err(error) => {
+            failed = Some(error);
+            true
         }
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let (Some(judge), 1..) = (&found.judge, found.rows) else {
+        // Where a wrong line stops the stream, it does so behind the rows before it; here are none.
+        let refused = found.refused.filter(|_| options.on_error == OnError::Stop);
+        return refused.map_or(Ok(None), Err);
     };
     let label = options.read.label.clone();
     let mut ignore = options.read.ignore.clone();
-    ignore.extend(label.filter(|label| names.contains(label)));
+    ignore.extend(label.filter(|label| judge.names.contains(label)));
     let read = TableOptions {
         format: Some(Format::Csv),
         label: None,
@@ -136,117 +140,164 @@ fn look(
         encoding: Some(Encoding::Utf8),
         ..options.read.clone()
     };
-    read_table_from(text.as_slice(), path, &read).map(Some)
+    read_table_from(found.kept.as_slice(), path, &read).map(Some)
 }
 
-/// The text of at least so many records, or all, and where they are.
-fn first_records(
-    blocks: &mut Blocks<impl Read>,
+/// The header and the first rows that are right, found while the text comes: every line is looked at once, however many
+/// are wrong.
+struct GoodRows<'a> {
+    wanted: usize,
+    max_line: usize,
+    path: &'a Path,
+    options: &'a StreamOptions,
+    /// Once the header is there.
+    judge: Option<Judge>,
+    /// Bytes of the text that are judged: whole records.
+    at: usize,
+    /// The header and the rows. Wrong ones are blank lines, so that lines keep their numbers.
+    kept: Vec<u8>,
+    /// The line behind it.
+    line: u64,
+    /// Records that were judged.
+    records: usize,
     rows: usize,
-    path: &Path,
-    options: &TableOptions<'_>,
-) -> Result<(Vec<u8>, Records)> {
-    let max_line = blocks.max_line();
-    // Blank lines and line ends in quotes make more lines than rows.
-    let (mut lines, mut seen, mut wanted) = (0, 0, rows + 1);
-    let text = blocks.ahead(|text, is_all| {
-        lines += count(&text[seen..], b'\n');
-        seen = text.len();
-        if lines < wanted && !is_all && seen <= max_line {
-            return false;
+    /// What is wrong with the first that is wrong.
+    refused: Option<Error>,
+}
+
+/// Who says what is wrong with a row.
+struct Judge {
+    table: KnownTable<'static>,
+    names: Vec<String>,
+    delimiter: u8,
+}
+
+impl<'a> GoodRows<'a> {
+    fn new(
+        wanted: usize,
+        max_line: usize,
+        path: &'a Path,
+        options: &'a StreamOptions,
+    ) -> GoodRows<'a> {
+        GoodRows {
+            wanted,
+            max_line,
+            path,
+            options,
+            judge: None,
+            at: 0,
+            kept: Vec::new(),
+            line: 1,
+            records: 0,
+            rows: 0,
+            refused: None,
         }
-        let found = Records::find(text, rows, is_all, path, options);
-        let unfinished = found.as_ref().map_or(0, |found| seen - found.whole);
-        let found = found.map_or(0, |found| found.records.len());
-        wanted = lines + (rows - found.min(rows)).max(1);
-        found >= rows || unfinished > max_line
-    })?;
-    let text = text.to_vec();
-    let found = Records::find(&text, rows, true, path, options)?;
-    Ok((text, found))
-}
+    }
 
-/// Where the first records of a text are.
-struct Records {
-    /// Where they begin.
-    head: usize,
-    records: Vec<std::ops::Range<usize>>,
-    /// Where the last whole record of the text ends.
-    whole: usize,
-}
+    /// Looks at what has come of the text, which begins as it did before; `true` if no more is needed.
+    fn advance(&mut self, text: &[u8], is_all: bool) -> Result<bool> {
+        let judge = match self.judge.take() {
+            Some(judge) => judge,
+            None => match self.header(text, is_all)? {
+                Some(judge) => judge,
+                None => return Ok(false),
+            },
+        };
+        let rest = &text[self.at..];
+        let lines = memchr::memrchr(b'\n', rest).map_or(0, |at| at + 1);
+        let whole = match is_all {
+            true => rest.len(),
+            false => records_end(&rest[..lines], judge.delimiter),
+        };
+        let block = Block {
+            text: rest[..whole].to_vec(),
+            first_line: 1,
+        };
+        let mut judged = 0;
+        for record in record_ends(&block, 0, judge.delimiter) {
+            self.blank(&block.text[judged..record.start]);
+            judged = record.end;
+            self.record(&block.text[record], &judge)?;
+            if self.rows == self.wanted {
+                break;
+            }
+        }
+        self.at += judged;
+        self.judge = Some(judge);
+        // A stream that stops at a wrong line and begins with as many waits for no more.
+        let hopeless = self.options.on_error == OnError::Stop && self.rows == 0;
+        Ok(self.rows == self.wanted
+            || hopeless && self.records >= self.wanted
+            || text.len() - self.at > self.max_line)
+    }
 
-impl Records {
-    /// At most `rows` whole ones. The last of a text may lack its line end only if that is all.
-    fn find(
-        text: &[u8],
-        rows: usize,
-        is_all: bool,
-        path: &Path,
-        options: &TableOptions<'_>,
-    ) -> Result<Records> {
+    /// The names of the columns, once their line is complete.
+    fn header(&mut self, text: &[u8], is_all: bool) -> Result<Option<Judge>> {
+        let (path, options) = (self.path, self.options);
+        let waits = !is_all && text.len() <= self.max_line;
         let block = Block {
             text: text.to_vec(),
             first_line: 1,
         };
-        let (delimiter, head) = head_of(&block, path, options)?;
-        let whole = match is_all {
-            true => text.len(),
-            false => records_end(text, delimiter),
+        let head = match head_of(&block, options.read.delimiter, path) {
+            Err(_) if waits => return Ok(None),
+            Err(error) => return Err(error),
+            Ok(head) => head.map(|head| head.rows(options.read.no_header)),
         };
-        let mut records = record_ends(&block, head, delimiter);
-        let is_whole = |end: usize| is_all || end <= whole && text.get(end - 1) == Some(&b'\n');
-        records.retain(|record| is_whole(record.end));
-        records.truncate(rows);
-        Ok(Records {
-            head,
-            records,
-            whole,
-        })
+        let at = head.unwrap_or(0);
+        let is_whole = at == 0 || text[at - 1] == b'\n' || is_all;
+        if waits && (head.is_none() || !is_whole) {
+            return Ok(None);
+        }
+        let blocks = Blocks::new(text, path, None, self.max_line);
+        let header = header::open(blocks, path, &options.read)?.0;
+        let (names, delimiter) = (header.names.clone(), header.delimiter);
+        let source = Source {
+            path: path.to_path_buf(),
+            options: options.clone(),
+        };
+        let strict = TableBatches {
+            on_error: OnError::Stop,
+            ..batches(Vec::new(), &source)
+        };
+        self.keep(&text[..at]);
+        self.at = at;
+        Ok(Some(Judge {
+            table: KnownTable::new(header, path, strict)?,
+            names,
+            delimiter,
+        }))
     }
-}
 
-/// The header and the rows that are right, and how many these are. Wrong ones are blank lines, so that lines keep their
-/// numbers.
-fn good_rows(
-    text: &[u8],
-    found: &Records,
-    (header, path): (Header, &Path),
-    options: &StreamOptions,
-) -> Result<(Vec<u8>, usize)> {
-    let source = Source {
-        path: path.to_path_buf(),
-        options: options.clone(),
-    };
-    let judge = TableBatches {
-        on_error: OnError::Stop,
-        ..batches(Vec::new(), &source)
-    };
-    let judge = KnownTable::new(header, path, judge)?;
-    let mut kept = text[..found.head].to_vec();
-    let mut first_line = 1 + count(&kept, b'\n') as u64;
-    let mut rows = 0;
-    let mut refused: Option<Error> = None;
-    for record in &found.records {
-        let mut block = Block {
-            text: text[record.clone()].to_vec(),
-            first_line,
+    /// Keeps the record if it is right.
+    fn record(&mut self, text: &[u8], judge: &Judge) -> Result<()> {
+        let block = Block {
+            text: text.to_vec(),
+            first_line: self.line,
         };
-        let lines = count(&block.text, b'\n');
-        first_line += lines as u64;
-        match judge.parse(&block)?.1 {
+        self.records += 1;
+        match judge.table.parse(&block)?.1 {
             None => {
-                rows += 1;
-                kept.append(&mut block.text);
+                self.rows += 1;
+                self.keep(text);
             }
             Some(error) => {
-                refused.get_or_insert(error);
-                kept.extend(std::iter::repeat_n(b'\n', lines));
+                self.refused.get_or_insert(error);
+                self.blank(text);
             }
         }
+        Ok(())
     }
-    match (rows, refused) {
-        (0, Some(error)) if options.on_error == OnError::Stop => Err(error),
-        // Where a wrong line stops the stream, it does so behind the rows before it; the map is the same.
-        _ => Ok((kept, rows)),
+
+    fn keep(&mut self, text: &[u8]) {
+        self.line += count(text, b'\n') as u64;
+        self.kept.extend_from_slice(text);
+    }
+
+    /// Keeps the line ends only.
+    fn blank(&mut self, text: &[u8]) {
+        let lines = count(text, b'\n');
+        self.line += lines as u64;
+        self.kept.extend(std::iter::repeat_n(b'\n', lines));
     }
 }

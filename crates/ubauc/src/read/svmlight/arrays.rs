@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::{too_many_classes, whole};
 use super::parse::{Filled, Slots};
 use crate::Result;
-use crate::data::dataset::Examples;
+use crate::data::dataset::{Examples, SkippedLines};
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::{Csr, Rows};
 
@@ -175,6 +175,7 @@ impl Arrays {
             labels,
             names: Vec::new(),
             notices,
+            skipped: SkippedLines::default(),
         })
     }
 }

@@ -22,9 +22,9 @@ use rayon::prelude::*;
 
 use super::blocks::{BLOCK, BOM, Block, Blocks, count, too_long};
 use super::classes::StreamClasses;
-use super::table::{DESCRIBED, OnError};
+use super::table::OnError;
 use super::{ReadOptions, Wrong};
-use crate::data::dataset::Examples;
+use crate::data::dataset::{Examples, SkippedLines};
 use crate::data::labels::{self, Dictionary};
 use crate::data::rows::Csr;
 use crate::{Error, Result};
@@ -249,11 +249,12 @@ pub(super) fn read_blocks(
     mut blocks: Blocks<impl Read + Send>,
     path: &Path,
     options: &ReadOptions<'_>,
+    on_error: OnError,
 ) -> Result<Examples> {
     // Enough blocks under way to keep every thread busy, and no more, so that memory stays bounded.
     let (send, receive) = mpsc::sync_channel(2 * rayon::current_num_threads());
     let failed = AtomicBool::new(false);
-    let mut parsed: Vec<(usize, Result<Part>)> = std::thread::scope(|scope| {
+    let mut parsed: Vec<(usize, Result<(Part, SkippedLines)>)> = std::thread::scope(|scope| {
         scope.spawn(|| {
             let send = send;
             while let Some(block) = blocks.next_block().transpose() {
@@ -264,7 +265,8 @@ pub(super) fn read_blocks(
         });
         let one = |(number, block): (usize, Result<Block>)| {
             let part = block.and_then(|mut block| {
-                parse_block(&mut block, options, &must_be_number).map_err(|wrong| wrong.at(path))
+                let parsed = parse_or_skip(&mut block, options, on_error);
+                parsed.map_err(|wrong| wrong.at(path))
             });
             failed.fetch_or(part.is_err(), Ordering::Relaxed);
             (number, part)
@@ -284,13 +286,42 @@ pub(super) fn read_blocks(
         .into_iter()
         .map(|(_, part)| part)
         .collect::<Result<Vec<_>>>()?;
+    let (parts, left_out): (Vec<Part>, Vec<SkippedLines>) = parts.into_iter().unzip();
+    let mut skipped = SkippedLines::default();
+    for lines in left_out {
+        skipped.add(lines.n, lines.first);
+    }
     joined.reserve(&parts);
     for (arrays, room, of_block) in parts {
         joined.append(arrays);
         rooms.push(room);
         filled.push(of_block);
     }
-    joined.finish(rooms.into_iter(), filled, path)
+    let examples = joined.finish(rooms.into_iter(), filled, path)?;
+    Ok(Examples {
+        skipped,
+        ..examples
+    })
+}
+
+/// Parses a block, perhaps without the lines that are wrong.
+fn parse_or_skip(
+    block: &mut Block,
+    options: &ReadOptions<'_>,
+    on_error: OnError,
+) -> std::result::Result<(Part, SkippedLines), Wrong> {
+    let mut skipped = SkippedLines::default();
+    match (parse_block(block, options, &must_be_number), on_error) {
+        (Ok(part), _) => return Ok((part, skipped)),
+        (Err(wrong), OnError::Stop) => return Err(wrong),
+        (Err(_), OnError::Skip) => {}
+    }
+    let mut described = Vec::new();
+    let n = blank_wrong_lines(block, &mut described, |line| {
+        parse_block(line, options, &must_be_number).err()
+    });
+    skipped.add(n, described.into_iter().map(Into::into));
+    Ok((parse_block(block, options, &must_be_number)?, skipped))
 }
 
 /// Reads a stream block by block: `convert` runs on all threads, `take` in order.
@@ -421,7 +452,7 @@ fn blank_wrong_lines(
             continue;
         };
         n += 1;
-        if described.len() < DESCRIBED {
+        if described.len() < SkippedLines::DESCRIBED {
             described.push(wrong);
         }
         let end = text.len() - usize::from(text.ends_with(b"\n"));

@@ -23,6 +23,7 @@ use super::number::Decimal;
 use super::piece::{OnText, Piece, Want};
 use super::record::{Layout, OnError, Parsed, parse_block};
 use super::time::DateOrder;
+use crate::data::dataset::Skipped;
 use crate::data::table::{Column, Table, Values};
 use crate::{Error, Result};
 
@@ -89,17 +90,6 @@ pub struct TableBatch {
     pub notices: Arc<[String]>,
     /// The file has columns, and not svmlight's indices.
     pub is_table: bool,
-}
-
-/// A line that was left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// From 1.
-    pub line: u64,
-    /// The field, from 1.
-    pub column: u64,
-    /// What was expected and what came.
-    pub what: String,
 }
 
 impl From<Wrong> for Skipped {

@@ -16,10 +16,10 @@ use super::levels::Levels;
 use super::missing::Missing;
 use super::number::Decimal;
 use super::piece::{OnText, Piece, State, Want};
-use super::record::{Layout, OnError, Parsed, parse_block};
+use super::record::{Layout, OnError, Parsed, blank_out, parse_block};
 use super::report::{ColumnReport, odd_among_numbers};
 use super::roles::Roles;
-use super::{TableExamples, TableOptions};
+use super::{Skipped, SkippedLines, TableExamples, TableOptions};
 use crate::data::labels::{self, Dictionary, Labels, MAX_CLASSES};
 use crate::data::table::{Column, Table, Values};
 use crate::{Error, Result};
@@ -42,14 +42,27 @@ pub(super) fn read_csv(
             classes: None,
         },
         path,
+        on_error: options.on_error,
     };
-    let (texts, mut parsed) = source.parse_all(first, records, &roles.wants)?;
-    let rows: usize = parsed.iter().map(|parsed| parsed.rows).sum();
-    if rows == 0 {
-        return Err(whole(path, "no rows after the header"));
-    }
+    let (mut texts, mut parsed) = source.parse_all(first, records, &roles)?;
     let decided = source.decide(&parsed, &roles, &texts)?;
-    source.parse_again(&texts, &mut parsed, &decided)?;
+    source.parse_again(&mut texts, &mut parsed, (&decided, &roles))?;
+    let rows: usize = parsed.iter().map(|parsed| parsed.rows).sum();
+    let mut skipped = SkippedLines::default();
+    for parsed in &mut parsed {
+        let first = parsed.skipped.drain(..).map(Skipped::from);
+        skipped.add(parsed.n_skipped, first);
+    }
+    if rows == 0 {
+        let what = match skipped.first.first() {
+            Some(first) => format!(
+                "no rows after the header: all {} lines are wrong, the first, line {}: {}",
+                skipped.n, first.line, first.what
+            ),
+            None => "no rows after the header".to_string(),
+        };
+        return Err(whole(path, what));
+    }
     let mut columns = transpose(parsed);
     let labels = match roles.label {
         Some(at) => Some(source.labels(std::mem::take(&mut columns[at]), rows)?),
@@ -83,6 +96,7 @@ pub(super) fn read_csv(
         labels,
         columns: reports,
         notices: header.notices,
+        skipped,
     })
 }
 
@@ -111,6 +125,7 @@ fn transpose(parsed: Vec<Parsed>) -> Vec<Vec<Piece>> {
 struct Source<'a> {
     layout: Layout<'a>,
     path: &'a Path,
+    on_error: OnError,
 }
 
 impl Source<'_> {
@@ -119,19 +134,33 @@ impl Source<'_> {
         &self,
         first: Block,
         mut records: RecordBlocks<impl Read + Send>,
-        wants: &[Want],
+        roles: &Roles,
     ) -> Result<(Vec<Block>, Vec<Parsed>)> {
+        let wants = &roles.wants;
+        let strict = self.strict(roles);
         // A column known to hold text is not taken for anything else by later blocks.
         let is_text: Vec<AtomicBool> = wants.iter().map(|_| AtomicBool::new(false)).collect();
         let failed = AtomicBool::new(false);
-        let work = |number: usize, block: Block, done: &Sender<(usize, Block, Parsed)>| {
+        let work = |number: usize, mut block: Block, done: &Sender<(usize, Block, Parsed)>| {
             let wants: Vec<Want> = std::iter::zip(wants, &is_text)
                 .map(|(&want, is_text)| match want {
                     Want::Guess(_) if is_text.load(Ordering::Relaxed) => Want::Category,
                     want => want,
                 })
                 .collect();
-            let parsed = parse_block(&block, &wants, &self.layout, OnError::Stop);
+            let before = strict.as_ref().map(|strict| {
+                let before = parse_block(&block, strict, &self.layout, OnError::Skip);
+                blank_out(&mut block, &before.left_out);
+                before
+            });
+            let mut parsed = parse_block(&block, &wants, &self.layout, self.on_error);
+            if parsed.n_skipped > 0 {
+                self.without_skipped(&mut block, &mut parsed, &wants);
+            }
+            if let Some(mut before) = before {
+                parsed.n_skipped += before.n_skipped;
+                parsed.skipped.append(&mut before.skipped);
+            }
             for (piece, is_text) in parsed.pieces.iter().zip(&is_text) {
                 if matches!(piece.state, State::Text { .. } | State::Mixed) {
                     is_text.store(true, Ordering::Relaxed);
@@ -168,6 +197,15 @@ impl Source<'_> {
         }
         read?;
         Ok((texts, all))
+    }
+
+    /// Where lines are left out, those with a text in a column that must be numbers go before anything is found out from
+    /// them.
+    fn strict(&self, roles: &Roles) -> Option<Vec<Want>> {
+        let number = Want::Number(roles.decimal, OnText::Refuse);
+        let want = |is_numeric: &bool| if *is_numeric { number } else { Want::Skip };
+        let is_needed = self.on_error == OnError::Skip && roles.numeric.contains(&true);
+        is_needed.then(|| roles.numeric.iter().map(want).collect())
     }
 
     /// What every column is; `None` for one that is left out, or the label.
@@ -227,15 +265,31 @@ impl Source<'_> {
             .find_map(|block| parse_block(block, &wants, &self.layout, OnError::Stop).stopped)
     }
 
+    /// Parses a block without the lines that were left out: what a wrong line has in a column must not say what the column
+    /// holds.
+    fn without_skipped(&self, block: &mut Block, parsed: &mut Parsed, wants: &[Want]) {
+        loop {
+            blank_out(block, &parsed.left_out);
+            let mut again = parse_block(block, wants, &self.layout, OnError::Skip);
+            let n_skipped = again.n_skipped;
+            again.n_skipped += parsed.n_skipped;
+            again.skipped.append(&mut parsed.skipped);
+            *parsed = again;
+            if n_skipped == 0 {
+                break;
+            }
+        }
+    }
+
     /// Parses blocks once more for the columns that turned out to be something else.
     fn parse_again(
         &self,
-        texts: &[Block],
+        texts: &mut [Block],
         parsed: &mut [Parsed],
-        decided: &[Option<Decided>],
+        (decided, roles): (&[Option<Decided>], &Roles),
     ) -> Result<()> {
         let redone: Vec<Option<Wrong>> = texts
-            .par_iter()
+            .par_iter_mut()
             .zip(parsed)
             .map(|(block, parsed)| {
                 let wants: Vec<Want> = std::iter::zip(decided, &parsed.pieces)
@@ -247,7 +301,18 @@ impl Source<'_> {
                 if wants.iter().all(|want| *want == Want::Skip) {
                     return None;
                 }
-                let again = parse_block(block, &wants, &self.layout, OnError::Stop);
+                let mut again = parse_block(block, &wants, &self.layout, self.on_error);
+                if again.n_skipped > 0 {
+                    let all = std::iter::zip(decided, &roles.wants);
+                    let all: Vec<Want> = all
+                        .map(|(decided, &want)| decided.map_or(want, Decided::want))
+                        .collect();
+                    again.n_skipped += parsed.n_skipped;
+                    again.skipped.append(&mut parsed.skipped);
+                    self.without_skipped(block, &mut again, &all);
+                    *parsed = again;
+                    return None;
+                }
                 let pieces = std::iter::zip(&mut parsed.pieces, again.pieces);
                 for ((piece, again), want) in pieces.zip(wants) {
                     if want != Want::Skip {

@@ -30,30 +30,18 @@ pub(in super::super) fn open<R: Read>(
         let what = "is not text; expected CSV, perhaps compressed, or text with --encoding utf-16";
         return Err(whole(path, what));
     }
-    let declared = declared_delimiter(head);
-    let delimiter = options
-        .delimiter
-        .or(declared.map(|(delimiter, _)| delimiter))
-        .unwrap_or_else(|| guess_delimiter(head));
+    let (delimiter, _) = separator(head, options.delimiter);
     let mut records = RecordBlocks::new(blocks, delimiter);
     let Some(mut first) = records.next_block()? else {
         return Err(whole(path, "the file is empty"));
     };
-    if let Some((_, end)) = declared {
-        cut(&mut first, end);
-    }
-    let found = first_record(&first, delimiter).map_err(|wrong| wrong.at(path))?;
-    let Some((names, end, _)) = found else {
+    let Some(head) = head_of(&first, Some(delimiter), path)? else {
         return Err(whole(path, "no rows in the file"));
     };
-    let (names, notices) = if options.no_header {
-        (
-            (1..=names.len()).map(|j| j.to_string()).collect(),
-            Vec::new(),
-        )
-    } else {
-        cut(&mut first, end);
-        distinct_names(names)
+    let names = head.take_off(&mut first, options.no_header);
+    let (names, notices) = match options.no_header {
+        true => (names, Vec::new()),
+        false => distinct_names(names),
     };
     records.with_columns(names.len());
     let header = Header {
@@ -64,45 +52,67 @@ pub(in super::super) fn open<R: Read>(
     Ok((header, records, first))
 }
 
-/// The separator, and where the first record behind the header begins.
+/// The first record of a text, which names the columns.
+pub(in super::super) struct Head {
+    pub(in super::super) delimiter: u8,
+    /// Its fields.
+    names: Vec<String>,
+    /// The bytes that it takes.
+    start: usize,
+    end: usize,
+}
+
+/// `None` if there is no record.
 pub(in super::super) fn head_of(
     block: &Block,
+    delimiter: Option<u8>,
     path: &Path,
-    options: &TableOptions<'_>,
-) -> Result<(u8, usize)> {
-    let declared = declared_delimiter(&block.text);
-    let start = declared.map_or(0, |(_, end)| end);
-    let delimiter = options
-        .delimiter
-        .or(declared.map(|(delimiter, _)| delimiter))
-        .unwrap_or_else(|| guess_delimiter(&block.text));
-    if options.no_header {
-        return Ok((delimiter, start));
+) -> Result<Option<Head>> {
+    let (delimiter, start) = separator(&block.text, delimiter);
+    let found = first_record(block, start, delimiter).map_err(|wrong| wrong.at(path))?;
+    Ok(found.map(|(names, end)| Head {
+        delimiter,
+        names,
+        start,
+        end,
+    }))
+}
+
+impl Head {
+    /// Where the rows begin. Without a header its record is the first of them.
+    pub(in super::super) fn rows(&self, no_header: bool) -> usize {
+        if no_header { self.start } else { self.end }
     }
-    let behind = Block {
-        text: block.text[start..].to_vec(),
-        first_line: block.first_line,
-    };
-    let found = first_record(&behind, delimiter).map_err(|wrong| wrong.at(path))?;
-    match found {
-        Some((_, end, _)) => Ok((delimiter, start + end)),
-        None => Err(whole(path, "no rows in the file")),
+
+    /// Leaves the rows, and answers the names of the columns: 1, 2, … without a header.
+    pub(in super::super) fn take_off(self, block: &mut Block, no_header: bool) -> Vec<String> {
+        let rows = self.rows(no_header);
+        block.first_line += count(&block.text[..rows], b'\n') as u64;
+        block.text.drain(..rows);
+        match no_header {
+            true => (1..=self.names.len()).map(|j| j.to_string()).collect(),
+            false => self.names,
+        }
     }
 }
 
-fn cut(block: &mut Block, end: usize) {
-    block.first_line += count(&block.text[..end], b'\n') as u64;
-    block.text.drain(..end);
+/// The byte between fields: as given, as the file declares, or as its first line looks; and where the line of the
+/// declaration ends.
+fn separator(head: &[u8], given: Option<u8>) -> (u8, usize) {
+    let line = memchr::memchr(b'\n', head).map(|end| end + 1);
+    let declared = line.and_then(|end| Some((declared_separator(&head[..end])?, end)));
+    let (declared, end) = declared.map_or((None, 0), |(byte, end)| (Some(byte), end));
+    let delimiter = given.or(declared);
+    (delimiter.unwrap_or_else(|| guess_delimiter(head)), end)
 }
 
-/// `sep=;`, which a spreadsheet may write before the header; where that line ends.
-fn declared_delimiter(head: &[u8]) -> Option<(u8, usize)> {
-    let end = memchr::memchr(b'\n', head)?;
-    match head[..end].trim_ascii_end() {
+/// `sep=;`, which a spreadsheet may write before the header.
+pub(in super::super) fn declared_separator(line: &[u8]) -> Option<u8> {
+    match line.trim_ascii_end() {
         [s, e, p, b'=', delimiter]
             if [s, e, p].map(u8::to_ascii_lowercase) == *b"sep" && delimiter.is_ascii() =>
         {
-            Some((*delimiter, end + 1))
+            Some(*delimiter)
         }
         _ => None,
     }
@@ -195,8 +205,9 @@ mod tests {
 
     #[test]
     fn a_separator_is_declared_or_the_commonest_of_the_header() {
-        assert_eq!(declared_delimiter(b"sep=;\r\na"), Some((b';', 7)));
-        assert_eq!(declared_delimiter(b"sepal;x\n"), None);
+        assert_eq!(separator(b"sep=;\r\na,b,c", None), (b';', 7));
+        assert_eq!(separator(b"sep=;\r\na,b,c", Some(b',')), (b',', 7));
+        assert_eq!(separator(b"sepal;x\n", None), (b';', 0));
         for (head, delimiter) in [
             ("a,b", b','),
             ("a;b,c;d", b';'),

@@ -41,16 +41,16 @@ use super::{
     read_head, refuse_no_text, shown, shown_up_to, svmlight as lines, text_blocks, whole,
 };
 use crate::data::dataset::Examples;
+pub use crate::data::dataset::{Skipped, SkippedLines};
 use crate::data::labels::{self, Labels};
 use crate::data::table::Table;
 use crate::{Error, Result};
 pub(super) use batches::KnownTable;
 pub use batches::{
-    GivenColumn, GivenKind, Skipped, TableBatch, TableBatches, table_batches, table_batches_from,
+    GivenColumn, GivenKind, TableBatch, TableBatches, table_batches, table_batches_from,
 };
 pub use missing::MISSING_TOKENS;
 pub use raw::RawRecords;
-pub(super) use record::DESCRIBED;
 pub use record::OnError;
 pub use report::{ColumnKind, ColumnReport};
 pub use svmlight::table_of_rows;
@@ -103,6 +103,8 @@ pub struct TableOptions<'a> {
     pub max_features: usize,
     /// Longer lines are refused, in bytes.
     pub max_line: usize,
+    /// What is done about a line of text that is wrong where a whole file is read; Parquet has no lines.
+    pub on_error: OnError,
     /// Progress callback, as of [`ReadOptions`].
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -123,6 +125,7 @@ impl Default for TableOptions<'_> {
             zero_based: false,
             max_features: MAX_FEATURES,
             max_line: MAX_LINE,
+            on_error: OnError::Stop,
             progress: None,
         }
     }
@@ -154,6 +157,8 @@ pub struct TableExamples {
     pub columns: Vec<ColumnReport>,
     /// What a user should know.
     pub notices: Vec<String>,
+    /// What was left out.
+    pub skipped: SkippedLines,
 }
 
 /// What a file of unknown format holds.
@@ -180,6 +185,10 @@ pub fn read_data(path: &Path, options: &TableOptions<'_>) -> Result<Data> {
     match Input::open(path)? {
         (Input::Plain { file, head, length }, _) if encoding::is_utf8(&head, options.encoding) => {
             match format_of(path, &head, &read) {
+                // Where lines are left out, rows cannot be parsed into the place that was counted for them.
+                Format::Svmlight if options.on_error == OnError::Skip => {
+                    read_data_from(file, path, options)
+                }
                 Format::Svmlight => {
                     refuse_no_text(&head, None, path)?;
                     lines::read_file(&file, length, path, &read).map(Data::Rows)
@@ -217,7 +226,9 @@ fn read_data_from(
     let mut blocks = text_blocks(head, reader, name, &read)?;
     let head = blocks.checked_head()?;
     match format_of(name, head, &read) {
-        Format::Svmlight => lines::read_blocks(blocks, name, &read).map(Data::Rows),
+        Format::Svmlight => {
+            lines::read_blocks(blocks, name, &read, options.on_error).map(Data::Rows)
+        }
         Format::Csv => csv::read_csv(blocks, name, options).map(Data::Table),
         Format::Parquet => Err(parquet_stream(name)),
     }

@@ -29,6 +29,7 @@ use super::report::ColumnReport;
 use super::roles::Roles;
 use super::time::DateOrder;
 use super::{TableExamples, TableOptions};
+use crate::data::dataset::SkippedLines;
 use crate::data::table::{Column, Table};
 use crate::{Error, Result};
 use held::{Held, decimal, half};
@@ -102,6 +103,7 @@ fn decode(file: File, path: &Path, options: &TableOptions<'_>) -> Result<TableEx
         labels,
         columns: reports,
         notices,
+        skipped: SkippedLines::default(),
     })
 }
 
@@ -209,6 +211,7 @@ impl<'a> Source<'a> {
             rows: rows.unwrap_or(0),
             n_skipped: 0,
             skipped: Vec::new(),
+            left_out: Vec::new(),
             stopped: None,
         })
     }

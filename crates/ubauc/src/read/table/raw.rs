@@ -58,8 +58,11 @@ impl RawRecords {
         };
         let (head, ends) = match format {
             Format::Csv => {
-                let (delimiter, head) = head_of(&block, name, options)?;
-                (head, record_ends(&block, head, delimiter))
+                let Some(head) = head_of(&block, options.delimiter, name)? else {
+                    return Err(whole(name, "no rows in the file"));
+                };
+                let rows = head.rows(options.no_header);
+                (rows, record_ends(&block, rows, head.delimiter))
             }
             Format::Svmlight => (0, lines(&block.text)),
             Format::Parquet => return Err(whole(name, "is a Parquet file")),

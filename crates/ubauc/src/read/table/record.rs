@@ -12,6 +12,7 @@ use super::super::classes::StreamClasses;
 use super::super::{shown, shown_up_to};
 use super::missing::Missing;
 use super::piece::{Piece, Refused, Want};
+use crate::data::dataset::SkippedLines;
 
 /// What the records of a file are made of.
 pub(super) struct Layout<'a> {
@@ -42,12 +43,11 @@ pub(super) struct Parsed {
     /// Lines that were left out: how many, and the first of them.
     pub(super) n_skipped: usize,
     pub(super) skipped: Vec<Wrong>,
+    /// The bytes of these lines in the block.
+    pub(super) left_out: Vec<Range<usize>>,
     /// Where reading ended before the end of the block.
     pub(super) stopped: Option<Wrong>,
 }
-
-/// As many skipped lines are described; all are counted.
-pub(in super::super) const DESCRIBED: usize = 5;
 
 /// What is wrong with a field, and its place in the record.
 type Fault = (usize, String);
@@ -64,6 +64,7 @@ pub(super) fn parse_block(
         rows: 0,
         n_skipped: 0,
         skipped: Vec::new(),
+        left_out: Vec::new(),
         stopped: None,
     };
     let mut cursor = Cursor::new(block, layout.delimiter);
@@ -89,13 +90,28 @@ pub(super) fn parse_block(
             break;
         }
         parsed.n_skipped += 1;
-        if parsed.skipped.len() < DESCRIBED {
+        if parsed.skipped.len() < SkippedLines::DESCRIBED {
             parsed.skipped.push(wrong);
         }
         (cursor.at, cursor.line) = (start, line);
         cursor.skip_record();
+        parsed.left_out.push(start..cursor.at);
     }
     parsed
+}
+
+/// Makes blank lines of records, so that those behind them keep their numbers.
+pub(super) fn blank_out(block: &mut Block, records: &[Range<usize>]) {
+    let mut text = Vec::with_capacity(block.text.len());
+    let mut at = 0;
+    for record in records {
+        text.extend_from_slice(&block.text[at..record.start]);
+        let lines = count(&block.text[record.clone()], b'\n');
+        text.extend(std::iter::repeat_n(b'\n', lines));
+        at = record.end;
+    }
+    text.extend_from_slice(&block.text[at..]);
+    block.text = text;
 }
 
 /// Without the line end.
@@ -153,12 +169,15 @@ pub(super) fn describe(why: Refused, field: &[u8], name: &str) -> String {
     }
 }
 
-/// The fields of the first record of a text, which end at the given byte and before the given line.
+/// The fields of the first record of a text from a byte on, and where it ends.
 pub(super) fn first_record(
     block: &Block,
+    from: usize,
     delimiter: u8,
-) -> Result<Option<(Vec<String>, usize, u64)>, Wrong> {
+) -> Result<Option<(Vec<String>, usize)>, Wrong> {
     let mut cursor = Cursor::new(block, delimiter);
+    cursor.at = from;
+    cursor.line += count(&block.text[..from], b'\n') as u64;
     if !cursor.skip_empty_lines() {
         return Ok(None);
     }
@@ -170,7 +189,7 @@ pub(super) fn first_record(
         })?;
         names.push(String::from_utf8_lossy(&field).into_owned());
         if last {
-            return Ok(Some((names, cursor.at, cursor.line)));
+            return Ok(Some((names, cursor.at)));
         }
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! A sum over rows is made in parts that depend on the data only and are added in their order: the same bits for any
 //! number of threads.
+//!
+//! Not by shards, which keep what they multiply by: here a is new in every round, a number for each row that is known only after
+//! all rows are sorted, and shards have no command that carries N numbers.
 
 use rayon::prelude::*;
 
