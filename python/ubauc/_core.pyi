@@ -252,15 +252,6 @@ def recall_at_fpr(
 def hand_till(scores: Floats, n_classes: int, classes: Sequence[int], n_jobs: int) -> str: ...
 def bound(scores: Floats, positive: Bools, n_jobs: int) -> str: ...
 
-def batch_loss(
-    scores: Floats,
-    targets: Floats,
-    weights: Floats | None,
-    class_weights: tuple[float, float],
-    loss: tuple[float, float],
-    threshold: tuple[float, bool],
-) -> tuple[float, Floats, float, float]: ...
-
 class Buckets:
     def __init__(self, bits: int) -> None: ...
     @staticmethod
