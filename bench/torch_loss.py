@@ -3,8 +3,7 @@
     PYTHON bench/torch_loss.py
 
 Batches of logits with a tenth of positives, one thread. Rounds of the losses alternate, and the
-best of them counts. The package must be built optimised (`maturin develop --profile dist`); the
-build that `make python` makes for tests is slower.
+best of them counts.
 """
 
 import time

@@ -33,9 +33,9 @@ def batch(seed, n=50, dtype=torch.float64, ties=False):
 def both_ways(loss, z, *given):
     """Value, gradient and threshold by the call and by operations on tensors."""
     found = []
-    for call in (loss.__call__, loss._by_tensors):
+    for way in ("__call__", "_by_tensors"):
         mine, z = copy.deepcopy(loss), z.detach().clone().requires_grad_()
-        value = (mine.__call__ if call == loss.__call__ else mine._by_tensors)(z, *given)
+        value = getattr(mine, way)(z, *given)
         value.sum().backward()
         by_threshold = None
         if isinstance(mine.threshold, torch.nn.Parameter):
@@ -101,7 +101,7 @@ def test_a_threshold_of_0_without_least_squares_is_bce(reduction, shape, dtype):
 def test_it_is_the_objective_for_boosting(softness, beta):
     for seed in SEEDS:
         z, t, s = batch(seed)
-        objective = UnivariateBoundObjective(beta=beta, temperature=softness, balanced=False)
+        objective = UnivariateBoundObjective(beta=beta, softness=softness, balanced=False)
         z.requires_grad_()
         found = UBAUCLoss(softness=softness, beta=beta, reduction="sum")(z, t, s)
         found.backward()
@@ -320,7 +320,7 @@ def test_logits_that_are_not_finite_leave_the_state(bad, way):
         value = getattr(loss, way)(z, t)
         value.backward()
         assert not value.isfinite() and not z.grad.isfinite().all()
-        assert loss.threshold.isfinite() and (way == "_by_tensors" or loss.threshold == before)
+        assert loss.threshold.isfinite() and loss.threshold == before
 
 
 def test_large_logits_do_not_overflow():
@@ -346,7 +346,7 @@ def test_errors_name_what_was_expected():
         UBAUCLoss()(z, t, s[:3])
     with pytest.raises(ValueError, match=r"pos_weight has the shape \(2,\)"):
         UBAUCLoss(pos_weight=torch.ones(2))(z, t)
-    with pytest.raises(ValueError, match="weight of example 3 is -1"):
+    with pytest.raises(ValueError, match="weight of element 2 is -1"):
         s[2] = -1
         UBAUCLoss()(z, t, s)
     for name, wrong in [
@@ -377,9 +377,8 @@ def test_an_empty_batch_is_as_with_bce():
 def test_second_derivatives_are_refused():
     z, t, _ = batch(0)
     z.requires_grad_()
-    (slope,) = torch.autograd.grad(UBAUCLoss()(z, t), z, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        slope.sum().backward()
+    with pytest.raises(RuntimeError, match="no second derivatives"):
+        torch.autograd.grad(UBAUCLoss()(z, t), z, create_graph=True)
 
 
 def test_it_is_copied_pickled_and_printed():

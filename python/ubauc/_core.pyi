@@ -280,15 +280,6 @@ def score_objective(
     balanced: bool,
 ) -> tuple[float, Floats, Floats]: ...
 
-def batch_loss(
-    scores: Floats,
-    targets: Floats,
-    weights: Floats | None,
-    class_weights: tuple[float, float],
-    loss: tuple[float, float],
-    threshold: tuple[float, bool],
-) -> tuple[float, Floats, float, float]: ...
-
 class Buckets:
     def __init__(self, bits: int) -> None: ...
     @staticmethod

@@ -18,7 +18,6 @@ mod kinds;
 mod learner;
 mod maps;
 mod metrics;
-mod mini_batch;
 mod model;
 mod part;
 mod read;
@@ -58,6 +57,5 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     explain::add_to(module)?;
     report::add_to(module)?;
     metrics::add_to(module)?;
-    module.add_function(wrap_pyfunction!(mini_batch::batch_loss, module)?)?;
     auc_parts::add_to(module)
 }

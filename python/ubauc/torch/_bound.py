@@ -9,17 +9,21 @@ For logits z_i with weights n_i as a negative and p_i as a positive, m_i = n_i +
     ∂l/∂z_i = n_i − m_i q_i + β { p_i (z_i − 1) + n_i (z_i + 1) }
     ∂l/∂λ   = Σ m_i q_i − n_i
 
-`crates/ubauc/src/solver/mini_batch.rs` has the derivation, and computes all of it in one call for
-tensors of the processor: there a dozen operations of PyTorch on a thousand numbers would spend
-their time on being called. Here is the same on tensors, for other devices and for compiled graphs.
-Tests compare the two.
+since φ(−t) = φ(t) − t and so φ'(−t) = 1 − φ'(t). With targets 0 and 1 one of n_i, p_i is 0; between
+them an example is so much of each, as in cross entropy.
+
+Where λ is the minimiser for the batch, ∂l/∂λ = 0 and λ may be held still (envelope theorem), so no
+derivative goes through the search for λ. Both derivatives are known as soon as the value is, and
+computed with it; `backward` only multiplies.
+
+Here this is done on tensors, for any device and for compiled graphs; `_numbers` has the same on
+arrays, which is faster on the processor. Tests compare the two, and both with
+`ubauc.objectives` and the batch solver.
 """
 
 import torch
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import logsigmoid
 
-from .. import _core
 from ._threshold import best_threshold, share_below
 
 
@@ -28,37 +32,21 @@ class Known(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, logits, threshold, value, by_logits, by_threshold):
-        ctx.save_for_backward(by_logits, by_threshold)
-        ctx.dtypes = logits.dtype, threshold.dtype
+        # Neither is an input that may change, nor an output.
+        ctx.known = by_logits, by_threshold, logits.dtype
         return value
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, grad):
-        by_logits, by_threshold = ctx.saved_tensors
-        of_logits, of_threshold = ctx.dtypes
-        threshold = None
-        if ctx.needs_input_grad[1]:
-            threshold = (by_threshold * grad).sum().to(of_threshold)
-        return (by_logits * grad).to(of_logits), threshold, None, None, None
-
-
-def on_processor(logits, target, weight, class_weights, loss, threshold):
-    """Sum of l_i, ∂l/∂z, λ and ∂l/∂λ: a number, a tensor in doubles, two numbers.
-
-    `class_weights` are numbers, `loss` is κ and β, `threshold` a number and whether to minimise
-    over it from there.
-    """
-    weight = None if weight is None else _doubles(weight)
-    found = _core.batch_loss(
-        *(_doubles(logits), _doubles(target), weight, class_weights, loss, threshold)
-    )
-    value, slopes, threshold, by_threshold = found
-    return value, torch.from_numpy(slopes).reshape(logits.shape), threshold, by_threshold
-
-
-def _doubles(tensor):
-    return tensor.detach().to(torch.float64).reshape(-1).numpy()
+        if torch.is_grad_enabled():
+            raise RuntimeError("UBAUCLoss has no second derivatives: create_graph must be False")
+        by_logits, by_threshold, dtype = ctx.known
+        by_logits = by_logits * grad
+        if by_logits.dtype != dtype:
+            by_logits = by_logits.to(dtype)
+        if not ctx.needs_input_grad[1]:
+            return by_logits, None, None, None, None
+        return by_logits, (by_threshold * grad).sum(), None, None, None
 
 
 def on_tensors(z, negative, positive, loss, threshold, is_best):

@@ -2,9 +2,11 @@
 
 import math
 
+import numpy as np
 import torch
 
-from ._bound import Known, on_processor, on_tensors
+from ._bound import Known, on_tensors
+from ._numbers import array, check_range, soft_loss
 
 # In place of a sum of 0, to divide by.
 LEAST_SUM = 1e-18
@@ -141,9 +143,9 @@ class UBAUCLoss(torch.nn.Module):
             Without shape, or of the shape of the logits where `reduction` is "none".
         """
         self._check(input, target, weight)
-        is_numbers = input.device.type == "cpu" and not _is_compiling()
         is_scalar = self.pos_weight is None or self.pos_weight.numel() == 1
-        if is_numbers and is_scalar and self.reduction != "none":
+        is_numbers = self.softness > 0 and self.reduction != "none" and is_scalar and input.numel()
+        if is_numbers and input.device.type == "cpu" and not _is_compiling():
             return self._by_numbers(input, target, self._weight_of(weight, input.shape))
         return self._by_tensors(input, target, weight)
 
@@ -155,27 +157,43 @@ class UBAUCLoss(torch.nn.Module):
         )
 
     def _by_numbers(self, input, target, weight):
-        """On the processor: one call computes all."""
-        negative, positive = self._class_factors(target, weight)
+        """On the processor, by numpy."""
+        dtype = np.float64 if input.dtype == torch.float64 else np.float32
+        z, positive = array(input, dtype), array(target, dtype)
+        weight = None if weight is None else array(weight, dtype)
+        check_range("target", positive, 1, "0 for negatives and 1 for positives")
+        if weight is not None:
+            check_range("weight", weight, math.inf, "finite and at least 0")
+        # The loss is linear in the weights: they take the mean.
+        of_negatives = of_positives = 1 / z.size if self.reduction == "mean" else 1.0
+        if self.class_sums is not None:
+            factors = self._factors_of_numbers(positive, weight)
+            of_negatives, of_positives = of_negatives * factors[0], of_positives * factors[1]
         if self.pos_weight is not None:
-            positive = positive * self.pos_weight.item()
-        start = self.threshold.item()
-        value, slopes, found, by_threshold = on_processor(
-            *(input, target, weight, (float(negative), float(positive))),
-            *((self.softness, self.beta), (start, self._is_exact)),
+            of_positives *= self.pos_weight.item()
+        negative = (1 - positive) * dtype(of_negatives)
+        positive = positive * dtype(of_positives)
+        if weight is not None:
+            negative *= weight
+            positive *= weight
+        # The memory of the buffer, so that what is written here is kept.
+        average = self.threshold.detach().numpy()
+        start = float(average)
+        value, slopes, found, by_threshold = soft_loss(
+            *(z, negative, positive, (self.softness, self.beta), (start, self._is_exact))
         )
-        if self._is_exact and self.training and math.isfinite(found):
-            self.threshold.add_(self.momentum * (found - start))
-        share = 1.0
-        if self.reduction == "mean":
-            share = 1 / input.numel() if input.numel() else math.nan
-        dtype = _working(input.dtype)
-        slopes = slopes.mul_(share).to(dtype)
-        by_threshold = None if self._is_exact else torch.tensor(by_threshold * share)
-        value = torch.tensor(value * share, dtype=dtype)
+        # Logits that are not finite, as where float16 overflows, leave it as it was.
+        if self._is_exact and self.training and math.isfinite(value):
+            average[...] = start + self.momentum * (found - start)
+        value, slopes = torch.from_numpy(np.asarray(value, dtype)), torch.from_numpy(slopes)
+        if input.dim() != 1:
+            slopes = slopes.reshape(input.shape)
+        if self._is_exact:
+            return Known.apply(input, None, value, slopes, None)
+        by_threshold = self.threshold.new_tensor(by_threshold)
         return Known.apply(input, self.threshold, value, slopes, by_threshold)
 
-    def _by_tensors(self, input, target, weight):
+    def _by_tensors(self, input, target, weight=None):
         """On any device, without a look at a number."""
         self._check_targets(target)
         dtype = _working(input.dtype)
@@ -192,14 +210,16 @@ class UBAUCLoss(torch.nn.Module):
             *((self.softness, self.beta), start, self._is_exact),
         )
         if self._is_exact and self.training:
-            # Logits that are not finite, as where float16 overflows, leave it as it was.
-            change = torch.where(found.isfinite(), found - start, torch.zeros_like(found))
+            is_finite = value.sum().isfinite() & found.isfinite()
+            change = torch.where(is_finite, found - start, torch.zeros_like(found))
             self.threshold.add_(self.momentum * change)
-        if self.reduction == "none":
-            return Known.apply(input, self.threshold, value, slopes, by_threshold)
-        share = 1 / max(input.numel(), 1) if self.reduction == "mean" else 1.0
-        value = value.mean() if self.reduction == "mean" else value.sum()
-        return Known.apply(input, self.threshold, value, slopes * share, by_threshold * share)
+        if self.reduction == "mean":
+            share = 1 / max(input.numel(), 1)
+            value, slopes, by_threshold = value.mean(), slopes * share, by_threshold * share
+        elif self.reduction == "sum":
+            value = value.sum()
+        threshold = None if self._is_exact else self.threshold
+        return Known.apply(input, threshold, value, slopes, by_threshold.to(self.threshold.dtype))
 
     def _weight_of(self, weight, shape):
         """The weights of the elements, `None` or of the shape of the logits."""
@@ -213,15 +233,10 @@ class UBAUCLoss(torch.nn.Module):
         """S/(2 S_y) of all examples so far, for negatives and positives; 1 where not balanced."""
         if self.class_sums is None:
             return 1.0, 1.0
-        target = target.detach().to(self.class_sums.dtype)
-        if weight is None:
-            positive = target.sum()
-            negative = target.numel() - positive
-        else:
-            weight = weight.to(self.class_sums.dtype)
-            positive = (weight * target).sum()
-            negative = weight.sum() - positive
-        batch = torch.stack((negative, positive))
+        target = target.to(self.class_sums.dtype)
+        weight = torch.ones_like(target) if weight is None else weight.to(self.class_sums.dtype)
+        positive = (weight * target).sum()
+        batch = torch.stack((weight.sum() - positive, positive))
         if self.training:
             sums = self.class_sums.add_(batch)
         else:
@@ -229,6 +244,20 @@ class UBAUCLoss(torch.nn.Module):
             sums = torch.where(self.class_sums.min() > 0, self.class_sums, self.class_sums + batch)
         # A class that never was has no example to weight; 0 times its factor must be 0.
         return (sums.sum() / (2 * sums.clamp(min=LEAST_SUM))).unbind()
+
+    def _factors_of_numbers(self, target, weight):
+        """`_class_factors` of arrays."""
+        weighted = target if weight is None else weight * target
+        positive = float(weighted.sum())
+        total = target.size if weight is None else float(weight.sum())
+        sums = self.class_sums.numpy()
+        if self.training:
+            sums += (total - positive, positive)
+        negative_sum, positive_sum = sums.tolist()
+        if not (self.training or min(negative_sum, positive_sum) > 0):
+            negative_sum, positive_sum = negative_sum + total - positive, positive_sum + positive
+        total = negative_sum + positive_sum
+        return [total / (2 * max(one, LEAST_SUM)) for one in (negative_sum, positive_sum)]
 
     def _check(self, input, target, weight):
         if not input.is_floating_point():
@@ -253,7 +282,7 @@ class UBAUCLoss(torch.nn.Module):
         """Labels of -1 would be taken for two negatives.
 
         Elsewhere than on the processor this waits for the device, so only the first batch is looked
-        at. `on_processor` looks by itself.
+        at.
         """
         if _is_compiling() or target.dtype == torch.bool or self._knows_targets:
             return

@@ -334,7 +334,7 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     softness: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    class_weight: Option<&'static str>,
+    class_weight: Option<ClassWeight>,
     least_squares: Option<String>,
     scale: String,
     /// Of all scorers together.
@@ -363,7 +363,7 @@ impl Report {
             beta: spec.beta(),
             gamma: spec.gamma(),
             softness: spec.softness(),
-            class_weight: spec.class_weight().map(ClassWeight::name),
+            class_weight: spec.class_weight(),
             least_squares: spec.least_squares().map(|of| kind(of).to_string()),
             scale: spec.scale().name().to_string(),
             certificate: WholeCertificate::default(),

@@ -29,6 +29,17 @@ pub(super) fn saved_model(
         set("increasing", json!(monotone.increasing));
         set("decreasing", json!(monotone.decreasing));
     }
+    if let Some(weights) = &training.weights {
+        // Of the negatives and of the positives, which points of balanced classes need.
+        let sums = [false, true].map(|class| {
+            let of_class = weights.iter().zip(training.data.positive());
+            of_class
+                .filter(|(_, p)| **p == class)
+                .map(|(w, _)| w)
+                .sum::<f64>()
+        });
+        set("weight_sums", json!(sums));
+    }
     let choice = args.training.classes.choice();
     if let Choice::Partition(seed) = choice {
         set("partition", json!(seed));
@@ -81,16 +92,6 @@ pub(super) fn parameters_of(args: &TrainArgs, spec: &Spec, trained: &Outcome) ->
     }
     if let Some(column) = &args.training.weight {
         set("weight", json!(column));
-        // Of the negatives and of the positives, which points of balanced classes need.
-        let weights = training.weights.as_deref().unwrap_or_default();
-        let sums = [false, true].map(|class| {
-            let of_class = weights.iter().zip(training.data.positive());
-            of_class
-                .filter(|(_, p)| **p == class)
-                .map(|(w, _)| w)
-                .sum::<f64>()
-        });
-        set("weight_sums", json!(sums));
     }
     if let Some(column) = &args.training.group {
         set("group", json!(column));

@@ -8,7 +8,6 @@ mod conjugate_gradients;
 mod gram;
 mod inputs;
 pub mod linear_svm;
-pub mod mini_batch;
 pub mod nesting;
 pub mod oam;
 pub mod ol_ubauc;

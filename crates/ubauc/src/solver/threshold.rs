@@ -116,7 +116,7 @@ pub(super) fn balanced(
 /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊, E1 with weights:
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
 pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
-    if n_pos.fract() == 0.0 && weights.iter().all(|&s| s == 1.0 || s == 0.0) {
+    if weights.iter().all(|&s| s == 1.0 || s == 0.0) {
         let used = z.iter().zip(weights).filter(|(_, s)| **s > 0.0);
         return unit_threshold(used.map(|(z, _)| *z).collect(), n_pos);
     }
