@@ -140,12 +140,15 @@ impl TrainArgs {
         let classes = labels.classes();
         let file = self.input.file.display();
         let first = classes.first().map_or(String::new(), ToString::to_string);
-        let more = match *option {
-            "--algorithm" => " and this algorithm, which has no sample weights",
-            _ => "",
+        let what = match *option {
+            "--algorithm" => format!(
+                "--algorithm {} has no sample weights, by which many classes count alike",
+                self.algorithm.name()
+            ),
+            option => format!("{option} is for two classes"),
         };
         Err(WrongUsage(format!(
-            "{option}{more} is for two classes, and {file} has {}; name the positive one, such as --positive {first}",
+            "{what}, and {file} has {}; name the positive one, such as --positive {first}",
             classes.len()
         ))
         .into())
