@@ -1,4 +1,4 @@
-"""The console sessions of the README and of three pages, run as a reader would.
+"""The console sessions of the README and of four pages, run as a reader would.
 
 Every command, and every line of its answer.
 """
@@ -47,6 +47,10 @@ def test_answers_of_the_page_on_statistics_are_what_the_program_prints(tmp_path)
 
 def test_answers_of_the_page_on_exports_are_what_the_program_prints(tmp_path):
     check_page(ROOT / "docs" / "export.md", 5, tmp_path)
+
+
+def test_answers_of_the_page_on_drift_are_what_the_program_prints(tmp_path):
+    check_page(ROOT / "docs" / "drift.md", 4, tmp_path)
 
 
 def check_page(page, least, directory):
