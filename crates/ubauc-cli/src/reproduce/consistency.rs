@@ -67,7 +67,7 @@ const GAP_METHODS: [Method; 2] = [
 const PROGRESS: &str = "{wide_bar} {percent} %, {eta} left";
 
 /// δ of an AUC of 0.9: √2·Φ⁻¹(0.9).
-const DELTA: f64 = 1.812_388_317_351_898_5;
+const DELTA: f64 = 1.812_387_604_873_646_5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Loss {

@@ -61,7 +61,8 @@ fn excess_risk_is_that_of_theory() {
     // t = 5m(1/1.8 + 1)/√(5(10/1.8² + 2)) = 1.54229m = 1.14114, Φ(t) = 0.873095.
     let limit = 0.9 - 0.873095;
     let found = excess("unequal", "least squares", 10_000);
-    assert!((found - limit).abs() < 0.1 * limit, "{found} {limit}");
+    // The mean of two samples has a standard deviation of about a ninth of that.
+    assert!((found - limit).abs() < 0.5 * limit, "{found} {limit}");
     assert!(excess("unequal", "least squares, balanced", 10_000) < 0.1 * limit);
 }
 
