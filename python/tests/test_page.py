@@ -288,7 +288,7 @@ def test_numbers_are_those_of_the_json(pages, kind):
 
 def test_groups_and_weights_say_what_they_count(pages):
     text, report = pages["groups"][0].read_text(), pages["groups"][1]
-    assert "only groups are independent" in text and report["scorers"][0]["groups"] == 40
+    assert "only groups are independent" in text and report["scorers"][0]["n_groups"] == 40
     plain = pages["additive"][1]["scorers"][0]
     width = lambda scorer: scorer["ci95"][1] - scorer["ci95"][0]  # noqa: E731
     assert report["scorers"][0]["auc"] == plain["auc"]

@@ -99,9 +99,10 @@ def roc_auc_ci(
     groups : array-like of shape (n_samples,), default=None
         The group of each example; not together with weights. Each class must be in two groups.
     method : {"logit", "student", "delong", "bootstrap"}, default="logit"
-        The interval: by the variance on the logit scale, the same with the points of Student's
-        distribution where few examples decide, by the variance, symmetric and clipped to [0, 1], or by a bootstrap (BCa) of examples drawn again, as many of each class as there are,
-        or of whole groups.
+        The interval: by the variance on the logit scale; the same with the points of Student's
+        distribution where few examples decide; by the variance, symmetric and clipped to [0, 1]; or
+        by a bootstrap (BCa) of examples drawn again, as many of each class as there are, or of
+        whole groups.
     n_resamples : int, default=2000
         Draws of the bootstrap, at least 100.
     random_state : int, RandomState instance or None, default=1

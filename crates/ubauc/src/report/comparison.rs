@@ -21,7 +21,7 @@ pub(super) fn section(report: &Report) -> String {
     out += &intervals(report);
     out += &table(&scorers(report), "AUC and average precision");
     if !report.tests.is_empty() {
-        let caption = match report.main().and_then(|main| main.auc.groups) {
+        let caption = match report.main().and_then(|main| main.auc.n_groups) {
             None => "Every pair: DeLong's paired test",
             Some(_) => "Every pair: Obuchowski's paired test, between groups",
         };

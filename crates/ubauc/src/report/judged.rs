@@ -7,12 +7,14 @@
 //! last one that was kept; whatever is left out lies within δ of the line that is drawn. δ is 1/400 of the side of the picture,
 //! about a pixel, and is doubled until at most [`MOST`] points are left.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+use super::auc_part::{AucPart, as_count, count, counts, number_of};
+use super::score_groups::{brier, groups};
 use crate::Result;
 use crate::metrics::{
-    self, Auc, RocCurve, Sample, WeightedAuc, average_precision, roc_band, roc_curve,
-    weighted_average_precision, weighted_roc_curve, wilson,
+    RocCurve, Sample, average_precision, roc_band, roc_curve, weighted_average_precision,
+    weighted_roc_curve,
 };
 
 /// Points of a curve that are drawn.
@@ -23,8 +25,6 @@ const MOST_CUTS: usize = 200;
 const RECALLS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 /// Bars of the histogram.
 const BARS: usize = 40;
-/// Groups of scores.
-const GROUPS: usize = 10;
 
 /// What mistakes cost, in one unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -47,105 +47,6 @@ pub struct Scored<'a> {
     pub threshold: Option<f64>,
     /// From a score to a probability.
     pub probability: Option<&'a (dyn Fn(f64) -> f64 + Sync)>,
-}
-
-/// AUC with its interval, of examples that count once or have weights.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AucPart {
-    /// The AUC.
-    pub auc: f64,
-    /// Its estimated variance.
-    pub variance: f64,
-    /// Its 95 % interval.
-    pub ci95: [f64; 2],
-    /// Positive examples.
-    pub n_pos: usize,
-    /// Negative examples.
-    pub n_neg: usize,
-    /// Tied pairs; not of weighted examples.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ties: Option<u128>,
-    /// Half pairs won; not of weighted examples.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub half_wins: Option<u128>,
-    /// Weights of all negatives and all positives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<[f64; 2]>,
-    /// Groups that the examples come in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub groups: Option<usize>,
-}
-
-impl From<Auc> for AucPart {
-    fn from(found: Auc) -> AucPart {
-        AucPart {
-            auc: found.auc,
-            variance: found.variance,
-            ci95: found.ci95,
-            n_pos: found.n_pos,
-            n_neg: found.n_neg,
-            ties: Some(found.ties),
-            half_wins: Some(found.half_wins),
-            weights: None,
-            groups: None,
-        }
-    }
-}
-
-impl From<WeightedAuc> for AucPart {
-    fn from(found: WeightedAuc) -> AucPart {
-        AucPart {
-            auc: found.auc,
-            variance: found.variance,
-            ci95: found.ci95,
-            n_pos: found.n_pos,
-            n_neg: found.n_neg,
-            ties: None,
-            half_wins: None,
-            weights: Some([found.weight_neg, found.weight_pos]),
-            groups: None,
-        }
-    }
-}
-
-impl AucPart {
-    /// The usual one of a sample.
-    fn of(sample: &Sample<'_>) -> Result<AucPart> {
-        let Sample {
-            scores, positive, ..
-        } = *sample;
-        Ok(match (sample.weights, sample.groups) {
-            (Some(weights), _) => metrics::weighted_auc(scores, positive, weights)?.into(),
-            (None, Some(groups)) => metrics::clustered_auc(scores, positive, groups)?.into(),
-            (None, None) => metrics::auc(scores, positive)?.into(),
-        })
-    }
-
-    /// Negatives and positives, as they count.
-    pub fn totals(&self) -> [f64; 2] {
-        self.weights
-            .unwrap_or([self.n_neg as f64, self.n_pos as f64])
-    }
-}
-
-/// A count is written as an integer, a weight with its digits.
-fn count<S: Serializer>(value: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
-    match as_count(*value) {
-        Some(n) => to.serialize_u64(n),
-        None => to.serialize_f64(*value),
-    }
-}
-
-fn counts<S: Serializer>(values: &[f64], to: S) -> std::result::Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct One(#[serde(serialize_with = "count")] f64);
-    to.collect_seq(values.iter().map(|value| One(*value)))
-}
-
-/// A number that a double holds exactly, if it is whole.
-pub(super) fn as_count(value: f64) -> Option<u64> {
-    let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
-    is_whole.then_some(value as u64)
 }
 
 /// A scorer, judged.
@@ -276,7 +177,7 @@ impl Judged {
             Some(auc) => auc.clone(),
             None => AucPart::of(sample)?,
         };
-        auc.groups = sample.groups.map(number_of);
+        auc.n_groups = sample.groups.map(number_of);
         let (curve, corners, precision) = match sample.weights {
             None => {
                 let curve = roc_curve(scores, positive)?;
@@ -347,23 +248,15 @@ impl Judged {
     }
 }
 
-/// How many different ones there are.
-fn number_of(groups: &[u32]) -> usize {
-    let mut names = groups.to_vec();
-    names.sort_unstable();
-    names.dedup();
-    names.len()
-}
-
 /// A ROC curve of examples that count once or have weights.
-struct Curve {
+pub(super) struct Curve {
     thresholds: Vec<f64>,
     /// False and true positive rates.
     rates: [Vec<f64>; 2],
     fp: Vec<f64>,
     tp: Vec<f64>,
-    neg: f64,
-    pos: f64,
+    pub(super) neg: f64,
+    pub(super) pos: f64,
 }
 
 impl From<RocCurve> for Curve {
@@ -482,7 +375,7 @@ fn thinned<const D: usize>(
 }
 
 /// Every distinct finite or infinite score with the positives and the negatives that have it, the highest first.
-fn by_score(curve: &Curve) -> impl DoubleEndedIterator<Item = (f64, f64, f64)> + '_ {
+pub(super) fn by_score(curve: &Curve) -> impl DoubleEndedIterator<Item = (f64, f64, f64)> + '_ {
     (1..curve.tp.len()).map(|k| {
         let (tp, fp) = (curve.tp[k] - curve.tp[k - 1], curve.fp[k] - curve.fp[k - 1]);
         (curve.thresholds[k], tp, fp)
@@ -537,74 +430,4 @@ impl Histogram {
         }
         histogram
     }
-}
-
-/// Scores from the lowest up, a group being full when it has its share; equal scores stay together.
-fn groups(
-    curve: &Curve,
-    sample: &Sample<'_>,
-    probability: Option<&(dyn Fn(f64) -> f64 + Sync)>,
-) -> Vec<Group> {
-    let n = curve.pos + curve.neg;
-    let mut groups: Vec<Group> = Vec::new();
-    let mut lowest = Vec::new();
-    let (mut seen, mut start) = (0.0, None);
-    let tenth = |seen: f64| (seen * GROUPS as f64 / n).floor();
-    for (score, pos, neg) in by_score(curve).rev() {
-        if start.is_none_or(|start| tenth(seen) > tenth(start)) {
-            start = Some(seen);
-            lowest.push(score);
-            groups.push(Group {
-                low: Some(score).filter(|score| score.is_finite()),
-                high: None,
-                n: 0.0,
-                n_pos: 0.0,
-                share: 0.0,
-                ci95: [0.0, 1.0],
-                predicted: probability.map(|_| 0.0),
-            });
-        }
-        if let Some(group) = groups.last_mut() {
-            group.high = Some(score).filter(|score| score.is_finite());
-            group.n += pos + neg;
-            group.n_pos += pos;
-            if let (Some(sum), Some(probability)) = (&mut group.predicted, probability) {
-                *sum += probability(score) * (pos + neg);
-            }
-        }
-        seen += pos + neg;
-    }
-    let sizes = effective_sizes(&lowest, sample);
-    for (k, group) in groups.iter_mut().enumerate() {
-        group.share = (group.n_pos / group.n).min(1.0);
-        let size = sizes.as_ref().map_or(group.n, |sizes| sizes[k]);
-        group.ci95 = wilson(group.share, size);
-        group.predicted = group.predicted.map(|sum| sum / group.n);
-    }
-    groups
-}
-
-/// As how many independent examples those of each group of scores count, where they do not all count once.
-fn effective_sizes(lowest: &[f64], sample: &Sample<'_>) -> Option<Vec<f64>> {
-    if sample.weights.is_none() && sample.groups.is_none() {
-        return None;
-    }
-    let mut members = vec![Vec::new(); lowest.len()];
-    for (i, score) in sample.scores.iter().enumerate() {
-        let place = lowest.partition_point(|low| low <= score);
-        // What has no weight may lie below all that has some.
-        members[place.max(1) - 1].push(i);
-    }
-    let size = |members: &Vec<usize>| sample.effective_size_of(members.iter().copied());
-    Some(members.iter().map(size).collect())
-}
-
-fn brier(curve: &Curve, probability: &(dyn Fn(f64) -> f64 + Sync)) -> f64 {
-    let sum: f64 = by_score(curve)
-        .map(|(score, pos, neg)| {
-            let p = probability(score);
-            pos * (1.0 - p) * (1.0 - p) + neg * p * p
-        })
-        .sum();
-    sum / (curve.pos + curve.neg)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::judged::as_count;
+use super::auc_part::as_count;
 pub(super) use crate::document::escape_markup as escape;
 use crate::document::numbers::thousands;
 use crate::document::{Table, html, text::clip};

@@ -7,7 +7,7 @@
 //!
 //! | file | section |
 //! |---|---|
-//! | `judged.rs` | what is known of one scorer, from its scores |
+//! | `judged.rs`, `auc_part.rs`, `score_groups.rs` | what is known of one scorer, from its scores |
 //! | `verdict.rs` | the answer first, in plain words |
 //! | `comparison.rs` | scorers side by side, tested in pairs |
 //! | `roc.rs`, `precision_recall.rs`, `histogram.rs` | curves and scores |
@@ -17,6 +17,7 @@
 //! | `search.rs`, `certificate.rs`, `columns.rs`, `reproduction.rs` | how it was made |
 //! | `chart.rs`, `markup.rs`, `page.rs` | how all this is written |
 
+mod auc_part;
 mod calibration;
 mod certificate;
 mod chart;
@@ -31,6 +32,7 @@ mod points;
 mod precision_recall;
 mod reproduction;
 mod roc;
+mod score_groups;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -50,7 +52,8 @@ use crate::metrics::PairedTest;
 use crate::model::Model;
 use crate::model_file::Certificate;
 
-pub use judged::{AucPart, Costs, Cut, Group, Histogram, Judged, NamedCut, Scored, Why};
+pub use auc_part::AucPart;
+pub use judged::{Costs, Cut, Group, Histogram, Judged, NamedCut, Scored, Why};
 
 /// All that a page says.
 #[derive(Debug, Clone, Serialize)]

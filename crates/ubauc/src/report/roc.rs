@@ -109,7 +109,7 @@ fn caption(report: &Report) -> String {
         0 => String::new(),
         n => format!(" {n} more scorers are in the table only."),
     };
-    let counted = match (main.auc.groups, main.auc.weights) {
+    let counted = match (main.auc.n_groups, main.auc.weights) {
         (Some(_), _) => " It counts a group as one row, which may be too careful.",
         (None, Some(_)) => " It counts as many rows as say as much with equal weights.",
         (None, None) => "",

@@ -151,7 +151,7 @@ proptest! {
             prop_assert!(b.ci95[0] <= a.ci95[0] + 1e-12 && b.ci95[1] >= a.ci95[1] - 1e-12);
         }
         prop_assert!(weighted.band.iter().zip(&plain.band).all(|(w, p)| *w >= p - 1e-12));
-        let page = report(vec![weighted]).to_html();
+        let page = Report { costs, ..report(vec![weighted]) }.to_html();
         prop_assert!(page.contains("Rows have weights") && !page.contains("NaN"));
     }
 
@@ -175,7 +175,7 @@ proptest! {
         };
         let near = |a: [f64; 2], b: [f64; 2]| (0..2).all(|k| (a[k] - b[k]).abs() < 1e-9);
         for judged in [&single, &pairs] {
-            prop_assert_eq!(judged.auc.groups, Some(scores.len()));
+            prop_assert_eq!(judged.auc.n_groups, Some(scores.len()));
             prop_assert!(near(judged.auc.ci95, plain.auc.ci95));
             prop_assert!(near(judged.band, plain.band));
             for (a, b) in judged.groups.iter().zip(&plain.groups) {

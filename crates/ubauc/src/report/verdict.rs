@@ -148,10 +148,14 @@ fn where_to_cut(report: &Report, main: &Judged) -> String {
 /// How rows count, where they do not count once and for themselves.
 fn counting(auc: &AucPart) -> String {
     let mut out = String::new();
-    if let Some(groups) = auc.groups {
+    if let Some(groups) = auc.n_groups {
         out += &format!(
             " Rows come in {} groups, and only groups are independent: intervals, bands and tests are those of groups.",
-            number("scorers.0.groups", groups as f64, thousands(groups as u64))
+            number(
+                "scorers.0.n_groups",
+                groups as f64,
+                thousands(groups as u64)
+            )
         );
     }
     if let Some([neg, pos]) = auc.weights {
