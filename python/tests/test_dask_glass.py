@@ -90,7 +90,8 @@ def test_map_and_model_are_those_of_one_machine(client, features, weighted):
     scores = scores.compute()
     np.testing.assert_array_equal(scores, found.to_local().decision_function(columns))
     np.testing.assert_allclose(scores, local.decision_function(columns), rtol=0, atol=1e-7)
-    assert found.score(raw, parts["label"]) > 0.75
+    # Of training rows; additive tables cannot see the interaction, and noise is shrunk.
+    assert found.score(raw, parts["label"]) > (0.7 if features == "additive" else 0.9)
     for ours in (found.effects_, found.to_local().effects_):
         assert_effects(ours, local.effects_)
 
