@@ -76,14 +76,14 @@ fn lines_that_are_left_out_change_nothing() {
         assert_eq!(trained[field], expected[field], "{field}");
     }
     assert_eq!(found["features"], clean["features"]);
-    assert!(
-        said.contains("x.csv: 6 lines skipped: line 2: 1 fields, the header has 6; line 9: "),
-        "{said}"
-    );
-    assert!(
-        said.contains("; line 305: 'old' in column 'age' is not a number") && said.contains("…"),
-        "{said}"
-    );
+    for part in [
+        "x.csv: 6 lines skipped: line 2: 'oops' in column 'age' is not a number",
+        "; line 10: 7 fields, the header has 6; line 124: the label in column 'churn' is missing",
+        "; line 305: 'old' in column 'age' is not a number",
+        "; …",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
     // Without it the first of them ends the reading.
     let words = [&["train", "x.csv"][..], &WORDS].concat();
     let stopped = failure(&ubauc(dir, &words)).to_string();

@@ -6,6 +6,10 @@
 //!
 //! Row by row, so that every sum runs along two rows in memory; four rows at a time share the loads
 //! of the fifth. d³/3 multiplications. One thread: the same bits whatever the machine's cores.
+//!
+//! faer 0.24 in one thread is 4, 7 and 9 times as fast at d = 300, 1,000 and 2,000, as it cuts the matrix to the cache and uses
+//! the vectors and fused multiplications of the processor at hand. The latter make its bits depend on the processor, and a
+//! task of a worker that has died must give the same bits on another machine; so this stays.
 
 use crate::data::rows::{add_to, dot};
 

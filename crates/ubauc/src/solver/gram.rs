@@ -1,4 +1,7 @@
 //! Σ a·xxᵀ over rows, the lower triangle.
+//!
+//! faer 0.24 in one thread is 6, 4 and 8 times as fast for dense rows at d = 300, 1,000 and 2,000. It stays for the reason that
+//! `cholesky.rs` gives, and since most rows here are sparse or coded.
 
 use super::centred::CentredRow;
 use crate::data::rows::{Row, add_to, cells};
