@@ -302,19 +302,23 @@ impl Naive {
         }
     }
 
-    /// What balances the classes so far.
-    fn balance(&self, positive: bool) -> f64 {
-        let total = |class: bool| {
+    /// The weights of the negatives and of the positives so far.
+    fn totals(&self) -> [f64; 2] {
+        [false, true].map(|class| {
             self.sum(
                 &self.history,
                 |&(positive, s)| {
                     if positive == class { s } else { 0.0 }
                 },
             )
-        };
-        let [neg, pos] = [total(false), total(true)];
+        })
+    }
+
+    /// What balances the classes so far.
+    fn balance(&self, positive: bool) -> f64 {
+        let [neg, pos] = self.totals();
         match neg > 0.0 && pos > 0.0 {
-            true => (neg + pos) / (2.0 * total(positive)),
+            true => (neg + pos) / (2.0 * if positive { pos } else { neg }),
             false => 1.0,
         }
     }
@@ -332,7 +336,7 @@ impl Naive {
                     LeastSquares::Plain => 1.0,
                     LeastSquares::Balanced => 0.5 / share,
                 };
-                match self.totals.iter().all(|n| *n > 0.0) {
+                match self.totals().iter().all(|n| *n > 0.0) {
                     true => (2.0 * share * self.balance(positive), v),
                     false => (1.0, 1.0),
                 }
