@@ -12,7 +12,7 @@ import torch
 from measure import table
 from ubauc.torch import UBAUCLoss
 
-ROUNDS, BATCHES = 60, 40
+ROUNDS, BATCHES = 25, 20
 LOSSES = {
     "BCEWithLogitsLoss": torch.nn.BCEWithLogitsLoss(),
     "BCEWithLogitsLoss, pos_weight": torch.nn.BCEWithLogitsLoss(pos_weight=torch.tensor(9.0)),

@@ -61,9 +61,15 @@ def _hinge(z, mass, sum_negative):
     # The first score at which the sum is reached; sums of weights are right to their rounding.
     slack = 4 * torch.finfo(z.dtype).eps * passed[-1]
     at = (passed < sum_negative - slack).sum().clamp(max=last)
-    is_reached = (passed[at] - sum_negative).abs() <= slack
-    after = torch.where(is_reached, (at + 1).clamp(max=last), at)
-    return ordered[at] + (ordered[after] - ordered[at]) / 2
+    is_reached = (_element(passed, at) - sum_negative).abs() <= slack
+    low = _element(ordered, at)
+    high = _element(ordered, torch.where(is_reached, (at + 1).clamp(max=last), at))
+    return low + (high - low) / 2
+
+
+def _element(values, at):
+    """``values[at]``, which a graph would have to stop for."""
+    return values.index_select(0, at.reshape(1)).reshape(())
 
 
 def share_below(z, mass, sum_negative, threshold):
