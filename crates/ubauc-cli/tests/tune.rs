@@ -65,6 +65,7 @@ fn json_has_the_whole_table() {
         "scale",
         "seconds",
         "seed",
+        "skipped",
         "tolerance",
         "verdict",
     ];
