@@ -52,9 +52,7 @@ def open_server():
         data = folder / "data"
         run(f"{bin_folder}/initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
             "--locale=C", "--no-sync")  # fmt: skip
-        # Rows come back in the order in which they were loaded: no query has an ORDER BY.
-        order = "-c max_parallel_workers_per_gather=0 -c synchronize_seqscans=off"
-        options = f"-k {folder} -c listen_addresses='' -c fsync=off -c jit=off {order}"
+        options = f"-k {folder} -c listen_addresses='' -c fsync=off -c jit=off"
         log = folder / "log"
         run(f"{bin_folder}/pg_ctl", "-D", data, "-w", "-l", log, "-o", options, "start")
         try:
