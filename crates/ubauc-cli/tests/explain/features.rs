@@ -248,12 +248,14 @@ fn features_of_svmlight_are_columns_named_by_their_indices() {
     let judged = json_of(&run(&["evaluate", "x.svm", "--model", "m.json", "--json"]));
     assert_eq!(judged["auc"], of_svmlight["train_auc"]);
     // Models of either file score the other.
-    let scores = |file: &str, model: &str| success(&run(&["predict", file, "--model", model]));
+    let scores =
+        |file: &str, model: &str| success(&run(&["predict", file, "--model", model])).to_string();
     let expected = scores("x.svm", "m.json");
     assert_eq!(expected.lines().count(), 500);
     assert_eq!(expected, scores("x.csv", "m.json"));
     assert_eq!(expected, scores("x.svm", "c.json"));
-    let told = success(&run(&["explain", "m.json", "--row", "x.svm:1"]));
+    let output = run(&["explain", "m.json", "--row", "x.svm:1"]);
+    let told = success(&output);
     assert!(told.contains("score"), "{told}");
     let output = run(&["train", "wide.svm", "--features", "additive"]);
     assert!(failure(&output).contains("2,001 features"), "{output:?}");

@@ -6,7 +6,7 @@ use ubauc::data::rows::Rows;
 use ubauc::data::table::Table;
 use ubauc::features::columns::NestedMap;
 use ubauc::glass_box::{LearnedMap, MapKind, PairChoice, TrainingTable};
-use ubauc::metrics::auc::auc;
+use ubauc::metrics::auc;
 use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
 use ubauc::solver::nesting::{Group, Nesting};
 
@@ -39,7 +39,7 @@ fn factors(learned: &LearnedMap) -> Vec<f64> {
 /// A wave, and columns of noise.
 fn wave(seed: u64, n: usize) -> (Table, Binary) {
     let rng = &mut Pcg64::seed_from_u64(seed);
-    let mut columns = vec![Vec::new(); 5];
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); 5];
     let mut positive = Vec::new();
     for _ in 0..n {
         columns
@@ -149,7 +149,7 @@ fn log_evidence(map: &LearnedMap, table: &Table, labels: &Binary) -> f64 {
 fn the_evidence_of_the_rows_rises() {
     let rng = &mut Pcg64::seed_from_u64(8);
     let n = 1500;
-    let mut columns = vec![vec![0.0; n]; 3];
+    let mut columns: Vec<Vec<f64>> = vec![vec![0.0; n]; 3];
     let mut positive = Vec::new();
     for i in 0..n {
         columns
