@@ -149,7 +149,7 @@ fn log_evidence(map: &LearnedMap, table: &Table, labels: &Binary) -> f64 {
 fn the_evidence_of_the_rows_rises() {
     let rng = &mut Pcg64::seed_from_u64(8);
     let n = 1500;
-    let mut columns = vec![vec![0.0; n]; 3];
+    let mut columns: Vec<Vec<f64>> = vec![vec![0.0; n]; 3];
     let mut positive = Vec::new();
     for i in 0..n {
         columns
