@@ -205,7 +205,8 @@ fn a_collapsed_model_and_chosen_parameters_are_named() {
         "{}",
         stderr(&output)
     );
-    let output = ubauc(directory.path(), &["train", "x.svm"]);
+    let words = ["train", "x.svm", "--features", "linear"];
+    let output = ubauc(directory.path(), &words);
     let note = stderr(&output);
     assert!(note.contains("chosen by cross-validated AUC"), "{note}");
     assert!(note.contains("logistic regression"), "{note}");

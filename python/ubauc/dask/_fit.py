@@ -34,6 +34,9 @@ from ._workers import Partitions
 class Cluster:
     """Partitions on the workers, and what is known of them."""
 
+    # Of many classes every pair chooses for itself.
+    shared = None
+
     def __init__(self, client, loads, n_features=None, features="linear"):
         self.client = current(client)
         self._features = features

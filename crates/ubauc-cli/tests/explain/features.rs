@@ -251,7 +251,7 @@ fn features_of_svmlight_are_columns_named_by_their_indices() {
     let scores =
         |file: &str, model: &str| success(&run(&["predict", file, "--model", model])).to_string();
     let expected = scores("x.svm", "m.json");
-    assert_eq!(expected.lines().count(), 500);
+    assert_eq!(expected.lines().count(), 1 + 500);
     assert_eq!(expected, scores("x.csv", "m.json"));
     assert_eq!(expected, scores("x.svm", "c.json"));
     let output = run(&["explain", "m.json", "--row", "x.svm:1"]);

@@ -119,8 +119,12 @@ fn factors(nesting: &Nesting, weights: &[f64], spread: &[f64], ridge: f64) -> Ve
 }
 
 impl TrainingTable<'_> {
-    /// The map with factors that suit the rows with a weight above 0.
+    /// The map with factors that suit the rows with a weight above 0; as it is where columns are in order, since these fits
+    /// know no order and much shrunk columns make those that do slow.
     pub(crate) fn shrunk(&self, learned: LearnedMap) -> Result<LearnedMap> {
+        if self.monotone.is_some() {
+            return Ok(learned);
+        }
         let rows = learned.map.apply(self.table)?;
         let data = Dataset::new(rows, self.labels.clone(), Vec::new())?;
         let source = Box::new(Local::new(&data, self.weights));
