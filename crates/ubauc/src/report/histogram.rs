@@ -17,7 +17,7 @@ pub(super) fn chart(scorer: &Judged, classes: &[String; 2]) -> String {
     let y = Axis::default().span([-1.2 * most, 1.2 * most].into_iter());
     let x = Axis::default().span([low, high].into_iter());
     let margins = Margins {
-        left: 12.0,
+        left: 16.0,
         ..Margins::default()
     };
     let mut chart = Chart::new([360.0, 260.0], margins, x, y);

@@ -74,7 +74,7 @@ fn chart(best: &[&Candidate]) -> String {
     let rows = best.len() as f64;
     let y = Axis::default().span([0.0, rows].into_iter());
     let margins = Margins {
-        left: 8.0,
+        left: 16.0,
         top: 4.0,
         ..Margins::default()
     };
