@@ -88,7 +88,7 @@ class Ranking:
         self.positive = positive[self.order]
 
     def curve(self, counts):
-        """False and true positive rates, each row counted so many times."""
+        """False and true positive rates, with a count for each row."""
         counts = counts[self.order]
         true = np.cumsum(counts * self.positive)[self.ends]
         false = np.cumsum(counts * ~self.positive)[self.ends]

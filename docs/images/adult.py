@@ -20,7 +20,7 @@ from ubauc import UBAUCClassifier, plot
 
 HERE = Path(__file__).parent
 CURVES = ["age", "education-num", "hours-per-week", "capital-gain", "marital-status", "workclass"]
-# As many pairs as columns; loss and gamma as `ubauc train` chooses them for this table.
+# As many pairs as columns, logistic regression, a gamma near that of a search by `ubauc train`.
 PARAMETERS = {"features": "pairs", "interactions": "1x", "beta": 0, "softness": 1, "gamma": 1e-3}
 
 

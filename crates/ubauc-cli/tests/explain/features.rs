@@ -255,8 +255,8 @@ fn features_of_svmlight_are_columns_named_by_their_indices() {
     assert_eq!(expected, scores("x.csv", "m.json"));
     assert_eq!(expected, scores("x.svm", "c.json"));
     let output = run(&["explain", "m.json", "--row", "x.svm:1"]);
-    let told = success(&output);
-    assert!(told.contains("score"), "{told}");
+    let explained = success(&output);
+    assert!(explained.contains("score"), "{explained}");
     let output = run(&["train", "wide.svm", "--features", "additive"]);
     assert!(failure(&output).contains("2,001 features"), "{output:?}");
 }

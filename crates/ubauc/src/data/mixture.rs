@@ -188,7 +188,7 @@ impl Population {
         log_density(&self.positive, x) - log_density(&self.negative, x)
     }
 
-    /// A sample with so many of each class, positives first.
+    /// A sample with this number of each class, positives first.
     pub fn sample(&self, n_pos: usize, n_neg: usize, seed: u64) -> Result<Dataset> {
         let mut deviates = Deviates::new(mix(seed, 0));
         let mut values = Vec::with_capacity((n_pos + n_neg) * self.dim());

@@ -94,12 +94,12 @@ fn order_tells_nothing(levels: &[Level], p: f64) -> bool {
         shares[l + 1] += weight / 2.0;
         common += weight * effect(&pair[0]) * effect(&pair[1]);
     }
-    let (mut told, mut variance) = (0.0, 0.0);
+    let (mut signal, mut variance) = (0.0, 0.0);
     for (level, share) in levels.iter().zip(shares) {
         let noise = pq / level.n;
-        told += share * (effect(level).powi(2) - noise);
+        signal += share * (effect(level).powi(2) - noise);
         let relative = 2.0 + 1.0 / (level.n * pq) - 6.0 / level.n;
         variance += (share * noise).powi(2) * relative;
     }
-    told > LEAST_SIGNAL * variance.sqrt() && common < MOST_ORDER * told
+    signal > LEAST_SIGNAL * variance.sqrt() && common < MOST_ORDER * signal
 }

@@ -21,7 +21,7 @@
 //!
 //!   [ R − √((R − l)² + (R − s)²) ,  R + √((u − R)² + (g − R)²) ] ,  clipped to [0, 1]
 //!
-//! Groups: N⁺ and N⁻ in both are the effective numbers of `band.rs`, and ranks of so many negatives are scaled to all.
+//! Groups: N⁺ and N⁻ in both are the effective numbers of `band.rs`, and ranks among that number of negatives are scaled to all of them.
 //!
 //! A rate below about 3.7/N⁻ has no strict rank: the lower end then is what a recall of 0 allows. That is honest: no
 //! negative of these was seen that rarely.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The cells of a number are the bins of its finest width; those of the coarser widths are groups of cells
-//! ([`Nesting`]), each with the factor [`FACTOR`]. A ridge over the weights of all widths is a prior that is smooth where
+//! ([`Nesting`]), each with the factor [`FACTOR`] at first (`glass_box/shrinkage.rs` finds better ones). A ridge over the weights of all widths is a prior that is smooth where
 //! rows are few and sharp where they are many. Missing is a cell of its own, with the weight of as many widths. Numbers
 //! that have two values need no bins, and categories are as in the linear map.
 
