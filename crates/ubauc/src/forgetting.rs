@@ -101,7 +101,7 @@ impl Forgetting {
             true => (self.half_life.ceil() as u64).next_power_of_two(),
             false => 1 << 63,
         };
-        examples % period.max(SHORTEST_PERIOD) == 0
+        examples.is_multiple_of(period.max(SHORTEST_PERIOD))
     }
 }
 
