@@ -228,7 +228,6 @@ def write_report(
     counting: tuple[Floats | None, NDArray[np.uint32] | None],
     model: dict[str, Any],
     given: str,
-    n_jobs: int,
 ) -> tuple[str, str]: ...
 def export_model(
     path: str | os.PathLike[str], model: Mapping[str, Any], to: str, table: str

@@ -102,6 +102,7 @@ class ReportingClassifier(GlassBoxClassifier):
             "commands": [f"{self!r}.fit(X, y).report(path, X_test, y_test)"],
             "parameters": [[name, _text(value)] for name, value in shown.items()],
             "seed": found.seed,
+            "n_jobs": effective_n_jobs(self.n_jobs),
         }
         numbers, summary = _core.write_report(
             os.fspath(path),
@@ -110,7 +111,6 @@ class ReportingClassifier(GlassBoxClassifier):
             (weights_of(sample_weight, decision), groups_of(groups, decision)),
             found.model([class_name(label) for label in self.classes_], names),
             json.dumps(given),
-            effective_n_jobs(self.n_jobs),
         )
         return Report(os.fspath(path), json.loads(numbers), summary)
 

@@ -13,9 +13,8 @@ use ubauc::document::{Document, Facts, Table};
 use ubauc::many_classes::ClassModel;
 use ubauc::metrics::{
     Auc, AveragePrecision, HandTill, Interval, PartialAuc, RecallAtFpr, RocPart, Sample, Share,
-    Statistic, WeightedAuc, auc, average_precision_interval, clustered_auc,
-    clustered_average_precision, clustered_recalls_at_fpr, hand_till, recalls_at_fpr, roc_curve,
-    weighted_auc,
+    Statistic, WeightedAuc, average_precision_interval, clustered_average_precision,
+    clustered_recalls_at_fpr, hand_till, recalls_at_fpr, roc_curve, weighted_auc,
 };
 use ubauc::model_file::SavedModel;
 use ubauc::report::{AucPart, JudgedOn};
@@ -100,22 +99,7 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         let what = "--json and --roc - both write to standard output; name a file for the curve";
         return Err(WrongUsage(what.to_string()).into());
     }
-    let more: Vec<String> = args.weight.iter().cloned().collect();
-    let Scores { columns, labels } = match &args.model {
-        Some(model) => {
-            let scoring = Scoring {
-                models: std::slice::from_ref(model),
-                columns: &args.columns,
-                format: &args.scores.format,
-                classes: &args.scores.classes,
-            };
-            scoring.score_besides(path, &more, args.group.name(), output)?
-        }
-        None => {
-            args.columns.refuse_without_model()?;
-            args.scores.load_one(path, &more, output)?
-        }
-    };
+    let Scores { columns, labels } = args.scores(output)?;
     let in_file = || path.display().to_string();
     let names = labels.names.clone();
     let positive = &labels.positive;
@@ -140,15 +124,11 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
     }
     let scores = &columns[0];
     let groups = args.group.read(path, &args.scores.format, scores.len())?;
-    let mut found = match groups.as_deref() {
-        None => auc(scores, positive),
-        Some(groups) => clustered_auc(scores, positive, groups),
-    }
-    .with_context(in_file)?;
     let sample = Sample {
         groups: groups.as_deref(),
         ..Sample::new(scores, positive)
     };
+    let mut found = sample.auc().with_context(in_file)?;
     found.ci95 = interval_of(found.share(), &sample)?;
     let (average_precision, recall_at_fpr) =
         others(args, &sample, seed, output).with_context(in_file)?;
@@ -168,6 +148,25 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         return Ok(());
     }
     output.report(&report)
+}
+
+impl EvaluateArgs {
+    /// The scores to judge, by a model or as the file has them, and the weights after them.
+    fn scores(&self, output: Output) -> Result<Scores> {
+        let path = &self.input.file;
+        let more: Vec<String> = self.weight.iter().cloned().collect();
+        let Some(model) = &self.model else {
+            self.columns.refuse_without_model()?;
+            return self.scores.load_one(path, &more, output);
+        };
+        let scoring = Scoring {
+            models: std::slice::from_ref(model),
+            columns: &self.columns,
+            format: &self.scores.format,
+            classes: &self.scores.classes,
+        };
+        scoring.score_besides(path, &more, self.group.name(), output)
+    }
 }
 
 /// Refuses a page that cannot be.

@@ -22,7 +22,7 @@ use ubauc::data::dataset::Dataset;
 use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
 use ubauc::glass_box::MapKind;
-use ubauc::metrics::{Auc, auc, clustered_auc, weighted_auc};
+use ubauc::metrics::{Auc, Sample, weighted_auc};
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
@@ -199,12 +199,11 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let test_groups = scored_test
         .as_ref()
         .and_then(|(scores, _)| args.groups_of_test(scores.len(), output));
-    let test_auc = scored_test
-        .as_ref()
-        .map(|(scores, positive)| match test_groups.as_deref() {
-            None => auc(scores, positive),
-            Some(groups) => clustered_auc(scores, positive, groups),
-        });
+    let test_auc = scored_test.as_ref().map(|(scores, positive)| {
+        let sample = Sample::new(scores, positive);
+        let groups = test_groups.as_deref();
+        Sample { groups, ..sample }.auc()
+    });
     let test_auc = test_auc.transpose()?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
     let path = args.model.as_deref();
@@ -587,17 +586,17 @@ fn note_choice(tuned: &TunedMaps, params: &TuneParams, output: Output) {
 /// AUC on the training data, with its interval: that of groups where there are some.
 fn auc_of(scores: &[f64], training: &Training) -> Result<(f64, [f64; 2])> {
     let positive = training.data.positive();
-    Ok(
-        match (training.weights.as_deref(), training.groups.as_deref()) {
-            (None, None) => auc(scores, positive).map(|a| (a.auc, a.ci95))?,
-            (None, Some(groups)) => {
-                clustered_auc(scores, positive, groups).map(|a| (a.auc, a.ci95))?
-            }
-            (Some(weights), _) => {
-                weighted_auc(scores, positive, weights).map(|a| (a.auc, a.ci95))?
-            }
-        },
-    )
+    if let Some(weights) = training.weights.as_deref() {
+        let weighted = weighted_auc(scores, positive, weights)?;
+        return Ok((weighted.auc, weighted.ci95));
+    }
+    let groups = training.groups.as_deref();
+    let found = Sample {
+        groups,
+        ..Sample::new(scores, positive)
+    }
+    .auc()?;
+    Ok((found.auc, found.ci95))
 }
 
 /// Everything that can be refused before the data are read and the long work begins.

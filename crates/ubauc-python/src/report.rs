@@ -30,6 +30,7 @@ struct Given {
     commands: Vec<String>,
     parameters: Vec<(String, String)>,
     seed: Option<u64>,
+    n_jobs: usize,
 }
 
 /// Writes the page; the numbers of it as JSON, and its verdict as a piece of HTML.
@@ -45,7 +46,6 @@ fn write_report(
     ),
     model: ModelFields<'_>,
     given: &str,
-    n_jobs: usize,
 ) -> PyResult<(String, String)> {
     let (weights, groups) = counting;
     let given: Given = of_json(given)?;
@@ -56,7 +56,7 @@ fn write_report(
         weights: weights.as_ref().map(|w| w.as_slice()).transpose()?,
         groups: groups.as_ref().map(|g| g.as_slice()).transpose()?,
     };
-    let report = detached(py, n_jobs, || {
+    let report = detached(py, given.n_jobs, || {
         let probability = |score: f64| model.probability(score).unwrap_or(0.5);
         let scored = Scored {
             name: "this model".to_string(),

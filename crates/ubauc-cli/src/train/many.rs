@@ -18,7 +18,6 @@ use ubauc::many_classes::{
 use ubauc::metrics::{Criterion, weighted_auc};
 use ubauc::model_file::SavedClassModel;
 use ubauc::objective::ubauc::ClassWeight;
-use ubauc::read::table::OnError;
 use ubauc::tune::{TuneParams, TunedMaps, has_collapsed};
 
 use super::report::{SearchReport, Seconds};
@@ -219,7 +218,7 @@ fn test_auc(args: &TrainArgs, path: &Path, model: &ClassModel, output: Output) -
         path,
         format: &args.training.format,
         ignore: [args.training.columns.ignore(), others].concat(),
-        on_error: OnError::Stop,
+        on_error: args.training.on_error.into(),
     };
     let (found, classes) = file.judge(model, output)?;
     Ok(TestAuc {

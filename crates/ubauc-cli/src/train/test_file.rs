@@ -8,7 +8,7 @@ use ubauc::data::labels::Binary;
 use ubauc::data::table::Table;
 use ubauc::features::FeatureMap;
 use ubauc::model::Model;
-use ubauc::read::table::{OnError, TableBatch};
+use ubauc::read::table::TableBatch;
 
 use super::TrainArgs;
 use crate::group_arg::read_groups;
@@ -103,7 +103,7 @@ fn read_table(
         map: &mapped.learned.map,
         format: &args.training.format,
         ignore: [args.training.columns.ignore(), others].concat(),
-        on_error: OnError::Stop,
+        on_error: args.training.on_error.into(),
     };
     let label = args.training.format.label();
     let (mut batches, mut labels) = (Vec::new(), LabelTexts::default());

@@ -76,6 +76,14 @@ impl<'a> Sample<'a> {
             groups: None,
         }
     }
+
+    /// [`auc()`](super::auc()), or [`clustered_auc`](super::clustered_auc) where there are groups. Weights do not count.
+    pub fn auc(&self) -> Result<super::Auc> {
+        match self.groups {
+            None => super::auc(self.scores, self.positive),
+            Some(groups) => super::clustered_auc(self.scores, self.positive, groups),
+        }
+    }
 }
 
 /// What is computed of each draw.

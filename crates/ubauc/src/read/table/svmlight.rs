@@ -29,8 +29,8 @@ fn table_of(rows: &Rows, names: impl Iterator<Item = String>, places: &[usize]) 
         }
     }
     let mut columns = vec![vec![0.0; rows.len()]; places.len()];
-    for i in 0..rows.len() {
-        rows.row(i).for_each(|j, x| {
+    for (i, row) in (0..rows.len()).map(|i| (i, rows.row(i))) {
+        row.for_each(|j, x| {
             if let Some(column) = column_at[j] {
                 columns[column][i] = x;
             }

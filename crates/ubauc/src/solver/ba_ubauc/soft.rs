@@ -69,6 +69,8 @@ pub(super) struct WarmStart {
     pub(super) lambda: f64,
     /// κ of the fit that ended there; `None` if that was another loss, or only weights are known.
     pub(super) softness: Option<f64>,
+    /// The rows have their scores by w already.
+    is_scored: bool,
     /// With its preconditioner.
     newton: Option<Newton>,
     /// Of the order, and ρ.
@@ -81,6 +83,7 @@ impl WarmStart {
             w,
             lambda,
             softness: None,
+            is_scored: false,
             newton: None,
             multipliers: None,
         }
@@ -91,6 +94,7 @@ impl WarmStart {
         WarmStart {
             w,
             softness: None,
+            is_scored: false,
             ..self
         }
     }
@@ -184,7 +188,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         let is_warm = warm.is_some();
         let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
         // Scores begin at 0.
-        if is_warm || shards.is_scored() {
+        if !start.is_scored && (is_warm || shards.is_scored()) {
             shards.set_weights(&start.w);
         }
         let ordered = order.map_or(&[][..], Order::features);
@@ -550,6 +554,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             w: self.w,
             lambda: self.lambda,
             softness: Some(softness),
+            is_scored: true,
             newton: Some(self.newton),
             multipliers: self.monotone.map(Monotone::into_warm),
         };

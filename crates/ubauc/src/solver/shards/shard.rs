@@ -28,6 +28,11 @@ pub(super) use soft::BlockSums;
 #[derive(Debug, Clone)]
 pub struct Shard {
     span: Range<usize>,
+    /// Those with a weight above 0, counted from the start of the span, where not all have one: the numbers below are of
+    /// these alone.
+    weighted: Option<Vec<u32>>,
+    /// z of the others, where weights were last set.
+    unweighted_z: Vec<f64>,
     /// d: at least the columns of the rows.
     cols: usize,
     /// The mean of the features that are centred, if there is an intercept; see `centred.rs`.
@@ -47,7 +52,7 @@ pub struct Shard {
     candidates: Vec<f64>,
     /// Whether it is h: the last product was prepared for the soft loss.
     is_soft: bool,
-    /// A, ascending, counted from the start of the span.
+    /// A, ascending: places among the numbers.
     active: Vec<u32>,
     /// At the λ of u⁺: Σ s_i φ(y_i(λ − z_i)), and for the hinge that less Σ u⁺_i (z_i − λ).
     hinge: f64,
@@ -67,14 +72,22 @@ impl Shard {
         weights: Option<&[f64]>,
     ) -> Shard {
         let sign = |i: usize| if positive[i] { 1.0 } else { -1.0 };
-        let signed: Vec<f64> = span
-            .clone()
-            .map(|i| sign(i) * weights.map_or(1.0, |s| s[i]))
-            .collect();
+        let signed = |i: usize| sign(i) * weights.map_or(1.0, |s| s[i]);
+        let has_weight = |i: &usize| signed(*i) != 0.0;
+        let weighted = match span.clone().all(|i| has_weight(&i)) {
+            true => None,
+            false => {
+                let rows = span.clone().filter(has_weight);
+                Some(rows.map(|i| (i - span.start) as u32).collect())
+            }
+        };
+        let signed: Vec<f64> = span.clone().filter(has_weight).map(signed).collect();
         let zeros = vec![0.0; signed.len()];
         let [z, dz, u, v, candidates] = std::array::from_fn(|_| zeros.clone());
         Shard {
+            unweighted_z: vec![0.0; span.len() - signed.len()],
             span,
+            weighted,
             cols,
             centre: None,
             factors: [1.0; 2],
@@ -171,8 +184,12 @@ impl Shard {
             Q::HeavyRows { per, above, most } => {
                 self.write_heavy_rows(rows, per, (*above, *most), out);
             }
-            Q::Scores => out.extend_from_slice(&self.z),
-            Q::Weights => out.extend(self.signed.iter().map(|s| s.abs())),
+            Q::Scores => self.all(&self.z, &self.unweighted_z, out),
+            Q::Weights => {
+                let start = out.len();
+                self.all(&self.signed, &vec![0.0; self.unweighted_z.len()], out);
+                out[start..].iter_mut().for_each(|s| *s = s.abs());
+            }
             Q::Ranges => self.ranges(rows, out),
             Q::Scale(pass) => {
                 let sums = zeros(out, pass.width() * self.cols);
@@ -193,25 +210,51 @@ impl Shard {
         }
     }
 
+    /// The row that the k-th numbers are of.
+    #[inline(always)]
+    fn place(&self, k: usize) -> usize {
+        self.span.start
+            + match &self.weighted {
+                None => k,
+                Some(weighted) => weighted[k] as usize,
+            }
+    }
+
+    /// The rows of a weight above 0, ascending.
+    fn places(&self) -> impl Iterator<Item = usize> + Clone {
+        (0..self.signed.len()).map(|k| self.place(k))
+    }
+
+    /// A number for every row of the span: those of a weight above 0, and the others.
+    fn all(&self, weighted: &[f64], others: &[f64], out: &mut Vec<f64>) {
+        let Some(places) = &self.weighted else {
+            out.extend_from_slice(weighted);
+            return;
+        };
+        let mut others = others.iter();
+        let mut weighted = places.iter().zip(weighted).peekable();
+        out.extend((0..self.span.len() as u32).map_while(|k| {
+            let own = weighted.next_if(|(place, _)| **place == k);
+            own.map(|(_, x)| x).or_else(|| others.next()).copied()
+        }));
+    }
+
     /// Rows of a weight above 0, and their weights, as they are.
     fn weighted<'r>(&'r self, rows: &'r Rows) -> impl Iterator<Item = (Row<'r>, f64)> + Clone {
-        let all = self.span.clone().zip(&self.signed);
+        let all = self.places().zip(&self.signed);
         all.map(|(i, s)| (rows.row(i), s.abs()))
-            .filter(|(_, s)| *s > 0.0)
     }
 
     fn active_rows<'r>(&'r self, rows: &'r Rows) -> impl Iterator<Item = CentredRow<'r>> {
         let rows = self.centred(rows);
-        let start = self.span.start;
-        self.active
-            .iter()
-            .map(move |&k| rows.row(start + k as usize))
+        let active = self.active.iter();
+        active.map(move |&k| rows.row(self.place(k as usize)))
     }
 
-    /// z_i and s_i of the rows of a weight above 0.
+    /// z_i and s_i.
     fn weighted_scores(&self) -> impl Iterator<Item = (f64, f64)> {
         let rows = self.z.iter().zip(&self.signed);
-        rows.filter(|(_, s)| **s != 0.0).map(|(z, s)| (*z, s.abs()))
+        rows.map(|(z, s)| (*z, s.abs()))
     }
 }
 

@@ -46,8 +46,22 @@ impl Shard {
             rows,
             shift: self.centre.as_deref(),
         };
-        for (z, i) in self.z.iter_mut().zip(self.span.clone()) {
-            *z = rows.row(i).dot(w);
+        let Some(weighted) = &self.weighted else {
+            for (z, i) in self.z.iter_mut().zip(self.span.clone()) {
+                *z = rows.row(i).dot(w);
+            }
+            return;
+        };
+        let mut weighted = weighted.iter().peekable();
+        let (mut own, mut others) = (self.z.iter_mut(), self.unweighted_z.iter_mut());
+        for (k, i) in (0..).zip(self.span.clone()) {
+            let z = match weighted.next_if_eq(&&k) {
+                Some(_) => own.next(),
+                None => others.next(),
+            };
+            if let Some(z) = z {
+                *z = rows.row(i).dot(w);
+            }
         }
     }
 
@@ -56,11 +70,8 @@ impl Shard {
             rows,
             shift: self.centre.as_deref(),
         };
-        let numbers = self.dz.iter_mut().zip(self.span.clone());
-        for ((dz, i), signed) in numbers.zip(&self.signed) {
-            if *signed != 0.0 {
-                *dz = rows.row(i).dot(p);
-            }
+        for k in 0..self.dz.len() {
+            self.dz[k] = rows.row(self.place(k)).dot(p);
         }
     }
 

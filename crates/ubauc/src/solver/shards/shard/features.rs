@@ -53,7 +53,7 @@ impl Shard {
     /// Every row with V_i > 0: its place in the shard, V_i and x_i.
     fn each_square(&self, rows: &Rows, mut each: impl FnMut(usize, f64, CentredRow<'_>)) {
         let rows = self.centred(rows);
-        for (k, i) in self.span.clone().enumerate() {
+        for (k, i) in self.places().enumerate() {
             let weight = square_weight(self.factors, self.signed[k]);
             if weight != 0.0 {
                 each(k, weight, rows.row(i));
@@ -73,7 +73,7 @@ impl Shard {
 
     fn each_weighted(&self, rows: &Rows, a: &[f64], mut each: impl FnMut(f64, CentredRow<'_>)) {
         let rows = self.centred(rows);
-        for (&a, i) in a.iter().zip(self.span.clone()) {
+        for (&a, i) in a.iter().zip(self.places()) {
             if a != 0.0 {
                 each(a, rows.row(i));
             }
@@ -122,7 +122,7 @@ impl Shard {
         out.extend([self.hinge, self.slack, active, self.candidate_squares()]);
         let sum = zeros(out, self.cols);
         let rows = self.centred(rows);
-        for (&change, i) in self.v.iter().zip(self.span.clone()) {
+        for (&change, i) in self.v.iter().zip(self.places()) {
             if change != 0.0 {
                 rows.row(i).add_to(change, sum);
             }
@@ -144,7 +144,7 @@ impl Shard {
         let (mut square, mut other) = (0.0, 0.0);
         let rows = self.centred(rows);
         let mut next_active = self.active.iter().map(|&k| k as usize).peekable();
-        for (k, i) in self.span.clone().enumerate() {
+        for (k, i) in self.places().enumerate() {
             let share = match self.is_soft {
                 true => self.candidates[k],
                 false if next_active.next_if_eq(&k).is_some() => 1.0,
@@ -182,7 +182,7 @@ impl Shard {
             let sum: f64 = entries.map(|(j, x)| per[j] * x * x).sum();
             (v * sum, *v, i)
         };
-        let all = self.span.clone().zip(&self.v);
+        let all = self.places().zip(&self.v);
         let mut heavy: Vec<(f64, f64, usize)> =
             all.map(weigh).filter(|row| row.0 > above).collect();
         heavy.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -63,12 +63,7 @@ impl Shard {
         let factors = self.factors;
         sums([numbers, &self.signed, &self.signed], |x, signed, _| {
             let weight = square_weight(factors, signed);
-            // The square of a row that is held out need not be finite.
-            let a = if signed == 0.0 {
-                0.0
-            } else {
-                a(1f64.copysign(signed), x)
-            };
+            let a = a(1f64.copysign(signed), x);
             [weight, weight * a, weight * (a * a)]
         })
     }

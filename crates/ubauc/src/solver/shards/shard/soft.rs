@@ -55,7 +55,7 @@ impl Shard {
         let numbers = z.iter().zip(signed).zip(u).zip(candidates);
         let mut value = 0.0;
         for (((z, signed), u), h) in numbers {
-            let at = loss.at(margin(*signed, lambda - *z));
+            let at = loss.at(sign(*signed) * (lambda - *z));
             *u = -*signed * at.multiplier;
             *h = signed.abs() * at.curvature;
             value += signed.abs() * at.value;
@@ -75,7 +75,7 @@ impl Shard {
     pub(super) fn soft(&self, t: f64, lambda: f64, softness: f64) -> [f64; 3] {
         let loss = Loss::Soft { softness };
         let term = |z: f64, dz: f64, signed: f64| {
-            let at = loss.at(margin(signed, lambda - (z + t * dz)));
+            let at = loss.at(sign(signed) * (lambda - (z + t * dz)));
             let s = signed.abs();
             [s * at.value, signed * at.multiplier, s * at.curvature]
         };
@@ -90,7 +90,7 @@ impl Shard {
     pub(super) fn soft_slope(&self, t: f64, lambda: f64, softness: f64) -> [f64; 3] {
         let loss = Loss::Soft { softness };
         let term = |z: f64, dz: f64, signed: f64| {
-            let at = loss.at(margin(signed, lambda - (z + t * dz)));
+            let at = loss.at(sign(signed) * (lambda - (z + t * dz)));
             [signed * at.multiplier, signed.abs() * at.curvature]
         };
         let [slope, curvature] = match t == 0.0 {
@@ -114,15 +114,13 @@ impl Shard {
     pub(super) fn soft_gradient(&self, rows: &Rows, beta: f64, b: f64, out: &mut Vec<f64>) {
         let (sum, curvature) = zeros(out, 2 * self.cols).split_at_mut(self.cols);
         let rows = self.centred(rows);
-        for (k, i) in self.span.clone().enumerate() {
+        for (k, i) in self.places().enumerate() {
             let signed = self.signed[k];
             let weight = beta * square_weight(self.factors, signed);
             let pull = self.u[k] + weight * (self.z[k] + b - sign(signed));
-            if signed != 0.0 {
-                let row = rows.row(i);
-                row.add_to(pull, sum);
-                row.add_to(self.candidates[k], curvature);
-            }
+            let row = rows.row(i);
+            row.add_to(pull, sum);
+            row.add_to(self.candidates[k], curvature);
         }
     }
 
@@ -141,7 +139,7 @@ impl Shard {
         }
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         let mut since = 0.0;
-        for (k, i) in self.span.clone().enumerate() {
+        for (k, i) in self.places().enumerate() {
             let own = self.v[k];
             since += own;
             if own == 0.0 || since < block.stride {
@@ -182,27 +180,12 @@ impl Shard {
     pub(super) fn soft_along(&self, b: f64) -> [f64; 3] {
         let factors = self.factors;
         let [square] = sums([&self.z, &self.dz, &self.signed], |z, dz, signed| {
-            let residual = if signed == 0.0 {
-                0.0
-            } else {
-                z + b - sign(signed)
-            };
-            [square_weight(factors, signed) * residual * dz]
+            [square_weight(factors, signed) * (z + b - sign(signed)) * dz]
         });
         let [curvature, multiplier] = sums([&self.candidates, &self.u, &self.dz], |h, u, dz| {
             [h * dz, u * dz]
         });
         [curvature, square, multiplier]
-    }
-}
-
-/// y times this; 0 for a row that is held out, whose score need not be finite.
-#[inline]
-fn margin(signed: f64, below: f64) -> f64 {
-    if signed == 0.0 {
-        0.0
-    } else {
-        sign(signed) * below
     }
 }
 
