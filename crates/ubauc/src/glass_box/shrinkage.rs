@@ -10,6 +10,8 @@
 //! f_k² ← f_k² (1 + ρ Σ_g v_g²)/(1 + d_k)    MacKay (1992), as if one weight more were as large as expected
 //! ```
 //!
+//! Weights of examples may have any unit: for this they are taken to have the mean 1, N the number of examples with one.
+//!
 //! A few rounds of this, each with a fit from where the last one ended. s_g takes the other effects as known
 //! ([`Nesting::determined`]); within an effect it is exact but for the threshold, since a row is in one cell of it. γ is
 //! chosen afterwards as ever, and the problem that is solved and certified then has the factors found here. The order of the
@@ -31,8 +33,8 @@ use crate::{Error, Result};
 
 /// γ of these fits. With factors that suit the rows it is about the best γ, too.
 const GAMMA: f64 = 1e-3;
-const TOLERANCE: f64 = 1e-4;
-const ROUNDS: usize = 4;
+const TOLERANCE: f64 = 1e-3;
+const ROUNDS: usize = 3;
 /// Factors are powers of two with this many steps from one to the next.
 const STEPS: f64 = 4.0;
 /// A factor changes by no more than two of these powers in one round …
@@ -73,13 +75,16 @@ pub fn shrunk(
         Err(Error::OneClass { .. }) => return Ok(learned),
         Err(error) => return Err(error),
     };
-    let ridge = GAMMA * path.weight();
+    let examples = path.examples() as f64;
+    let unit = examples / path.weight();
+    let ridge = GAMMA * examples;
     let mut start: Option<Vec<f64>> = None;
     for stage in &stages {
         let fitted = path.fit_from(&params, start.as_deref(), None)?;
-        let Some(spread) = path.spread()? else {
+        let Some(mut spread) = path.spread()? else {
             break;
         };
+        spread.iter_mut().for_each(|h| *h *= unit);
         let factors = factors(last, &fitted.weights, &spread, ridge);
         let changed = last.with_factors(&factors)?;
         let settled =

@@ -75,6 +75,24 @@ fn columns_that_tell_nothing_are_shrunk_most() {
     }
 }
 
+/// Weights have no unit: only their ratios count.
+#[test]
+fn the_unit_of_the_weights_does_not_matter() {
+    let (table, labels) = wave(4, 800);
+    let of = |weight: f64| {
+        let weights = vec![weight; 800];
+        let training = TrainingTable {
+            weights: Some(&weights),
+            ..training(&table, &labels)
+        };
+        factors(&training.learn(&MapKind::Additive).unwrap())
+    };
+    let plain = factors(&training(&table, &labels).learn(&MapKind::Additive).unwrap());
+    for weight in [1.0 / 800.0, 1.0, 1024.0] {
+        assert_eq!(of(weight), plain, "{weight}");
+    }
+}
+
 /// Better on rows that were not seen than with the factors that the map begins with, at the same γ.
 #[test]
 fn factors_learned_from_rows_are_better_than_fixed_ones() {
