@@ -8,7 +8,8 @@
 //!
 //! each along its path of γ, with logistic regression as the baseline, on the same folds. In every fold a map, and the
 //! ranking of pairs, is learned from the training examples alone. Maps that are no other than one before are not tried: the
-//! additive one where no number has bins, three pairs for each column where there are not so many.
+//! additive one where no number has bins, three pairs for each column where there are not so many. Of many columns a hundred
+//! pairs are enough: more cost minutes, and nobody looks at them.
 //!
 //! **Choice.** The map whose best point has the highest mean, or the simplest one before it that is behind by no more than
 //! one standard error of the difference, fold by fold: folds differ much more than maps do within a fold.
@@ -40,6 +41,8 @@ const LOSSES: usize = 3;
 const NEAR: f64 = 1.05;
 /// Tables of more columns are left to the linear map: their bins would be more features than a search has time for.
 const MAX_COLUMNS: usize = 2000;
+/// Pairs that are tried at most where nothing is said.
+const MOST_PAIRS: usize = 100;
 
 /// The search with one map.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,12 +78,17 @@ impl TunedMaps {
 
 /// The maps that are tried where nothing is said.
 fn default_maps(columns: usize) -> Vec<MapKind> {
-    let pairs = |share| MapKind::Pairs(PairChoice::PerColumn(share));
-    match columns {
+    let pairs = |share: f64| match share * columns as f64 <= MOST_PAIRS as f64 {
+        true => MapKind::Pairs(PairChoice::PerColumn(share)),
+        false => MapKind::Pairs(PairChoice::Best(MOST_PAIRS)),
+    };
+    let mut maps = match columns {
         0..=1 => vec![MapKind::Linear, MapKind::Additive],
         2..=MAX_COLUMNS => vec![MapKind::Linear, MapKind::Additive, pairs(1.0), pairs(3.0)],
         _ => vec![MapKind::Linear],
-    }
+    };
+    maps.dedup();
+    maps
 }
 
 /// A table in folds, here or on other machines.
