@@ -164,7 +164,7 @@ fn candidates(tuned: &TunedMaps) -> Vec<Candidate> {
             ),
             auc: point.judged.auc,
             se: point.judged.standard_error,
-            folds: point.judged.fold_aucs.len(),
+            folds: point.judged.folds,
             chosen: t == tuned.chosen && k == of.chosen,
         }));
     }
