@@ -438,6 +438,7 @@ impl output::Report for WeightedReport {
 fn of_many(args: &EvaluateArgs, model: &ClassModel, output: Output) -> Result<ClassReport> {
     let two_only = [
         ("--weight", args.weight.is_some()),
+        ("--group", args.group.name().is_some()),
         ("--max-fpr", args.max_fpr.is_some()),
         ("--min-tpr", args.min_tpr.is_some()),
         ("--at-fpr", !args.at_fpr.is_empty()),
