@@ -215,6 +215,44 @@ fn numbers_that_look_like_codes_are_named() {
     }
 }
 
+/// A report, a comparison and scores.
+fn others_leave_them_out(dir: &Path, bad: &str, n_bad: usize) {
+    let report = [
+        "report",
+        "m.json",
+        bad,
+        "-o",
+        "p.html",
+        "--group",
+        "patient",
+        "--on-error",
+        "skip",
+    ];
+    success(&ubauc(dir, &report));
+    let compare = [
+        "compare",
+        bad,
+        "--model",
+        "m.json",
+        "--model",
+        "m.json",
+        "--group",
+        "patient",
+        "--on-error",
+        "skip",
+    ];
+    success(&ubauc(dir, &compare));
+    let predict = ["predict", bad, "--model", "m.json", "--on-error", "skip"];
+    let output = ubauc(dir, &predict);
+    // A row without a label has a score.
+    assert_eq!(success(&output).lines().count(), 1 + 201);
+    assert!(
+        stderr(&output).contains(&format!("{} line", n_bad - 1)),
+        "{}",
+        stderr(&output)
+    );
+}
+
 #[test]
 fn groups_are_those_of_the_lines_that_were_read() {
     let mut text = "patient,age,size,colour,y\n".to_string();
@@ -281,40 +319,7 @@ fn groups_are_those_of_the_lines_that_were_read() {
         assert!(stderr(&output).contains(&format!("{bad}: {n_bad} lines skipped: line 4")));
         assert!(failure(&evaluate(bad, &[])).contains(&format!("{bad}:4:")));
         assert!(failure(&evaluate("none.csv", &[])).contains("--group: no column 'patient'"));
-        let report = [
-            "report",
-            "m.json",
-            bad,
-            "-o",
-            "p.html",
-            "--group",
-            "patient",
-            "--on-error",
-            "skip",
-        ];
-        success(&ubauc(dir, &report));
-        let compare = [
-            "compare",
-            bad,
-            "--model",
-            "m.json",
-            "--model",
-            "m.json",
-            "--group",
-            "patient",
-            "--on-error",
-            "skip",
-        ];
-        success(&ubauc(dir, &compare));
-        let predict = ["predict", bad, "--model", "m.json", "--on-error", "skip"];
-        let output = ubauc(dir, &predict);
-        // A row without a label has a score.
-        assert_eq!(success(&output).lines().count(), 1 + 201);
-        assert!(
-            stderr(&output).contains(&format!("{} line", n_bad - 1)),
-            "{}",
-            stderr(&output)
-        );
+        others_leave_them_out(dir, bad, n_bad);
     }
 }
 

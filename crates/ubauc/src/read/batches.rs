@@ -72,7 +72,7 @@ pub fn batches_from<T: Send, E: From<Error>>(
     let mut blocks = text_blocks(head, reader, name, options)?.live();
     let any = AtomicBool::new(false);
     let each = |batch: Batch| {
-        any.fetch_or(batch.rows.len() > 0, Ordering::Relaxed);
+        any.fetch_or(!batch.rows.is_empty(), Ordering::Relaxed);
         each(batch)
     };
     let head = blocks.checked_head()?;

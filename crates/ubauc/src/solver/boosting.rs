@@ -67,7 +67,7 @@ pub fn score_objective(
         return Err(Error::Empty);
     }
     for (weight, class) in [(total.pos, "positive"), (total.neg, "negative")] {
-        if !(weight > 0.0) {
+        if weight <= 0.0 {
             let what = format!("no {class} example has weight; both classes are needed");
             return Err(Error::Classes { what });
         }
