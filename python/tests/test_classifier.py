@@ -135,6 +135,12 @@ def test_a_number_is_the_weight_of_the_negatives(ratio, dense, tmp_path):
             UBAUCClassifier(**FIXED, class_weight=wrong).fit(X, y)
 
 
+def test_a_number_needs_no_softness(dense):
+    X, y = dense
+    clf = UBAUCClassifier(class_weight=4, random_state=0).fit(X, y)
+    assert clf.class_weight_ == 4
+
+
 def test_a_partial_auc_tries_numbers(dense):
     X, y = dense
     clf = UBAUCClassifier(class_weight="auto", criterion="partial-auc:0.1", random_state=0)

@@ -57,7 +57,7 @@ def test_follows_what_turns_and_none_forgets_nothing():
     np.testing.assert_array_equal(endless.coef_, learned(X, y, 500).coef_)
 
 
-def test_fit_takes_all_alike():
+def test_fit_takes_all_alike(tmp_path):
     X, y = turning(600, 600)
     plain = UBAUCClassifier(**ONLINE, max_iter=2, random_state=0)
     forgets = clone(plain).set_params(half_life=10)
@@ -66,10 +66,18 @@ def test_fit_takes_all_alike():
     with pytest.warns(Warning):
         forgets.fit(X, y)
     np.testing.assert_array_equal(forgets.coef_, plain.coef_)
+    file = tmp_path / "model.json"
+    forgets.save(file)
+    assert "half_life" not in file.read_text()
     # And goes on from there as a stream.
     before = forgets.coef_.copy()
     forgets.partial_fit(X, -y)
     assert (forgets.coef_ != before).any()
+    forgets.save(file)
+    again = UBAUCClassifier.load(file)
+    assert again.half_life == 10
+    again.save(file)
+    assert UBAUCClassifier.load(file).half_life == 10
 
 
 @pytest.mark.parametrize("half_life", [0, 0.5, -1, "long"])

@@ -278,10 +278,18 @@ def test_average_precision_and_recall_have_intervals():
         assert grouped[0] == function(y, scores)[0]
         assert grouped[1] < grouped[0] < grouped[2]
         drawn = function(y, scores, groups=groups, method="bootstrap", n_resamples=400)
-        # Recall counts a group as one example: never too narrow, here too wide.
+        # Recall counts a group as one example: here too wide.
         assert grouped[1] < drawn[1] + 0.1 and grouped[2] > drawn[2] - 0.1
     nothing = metrics.recall_at_fpr_ci([0, 1, 0], [3, 2, 1], 0.1)
     assert (nothing.recall, nothing.threshold) == (0, np.inf)
     for rate in (0, 1.1, np.nan):
         with pytest.raises(ValueError, match="max_fpr"):
             metrics.recall_at_fpr_ci(y, scores, rate)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_missing_group_is_refused(missing):
+    y, scores = [0, 1, 0, 1], [0.1, 0.4, 0.2, 0.8]
+    for groups in ([1.0, missing, 2.0, 3.0], np.array(["a", missing, "b", "c"], dtype=object)):
+        with pytest.raises(ValueError, match="group of row 1 is missing"):
+            metrics.roc_auc_ci(y, scores, groups=groups)

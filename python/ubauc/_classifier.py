@@ -116,7 +116,8 @@ default="from_dtype"
     half_life : float, default=None
         Online, `partial_fit` alone: an example counts half as much after so many later ones, at
         least 1, in the coefficients, the class counts and the scale, so that a stream that changes
-        is followed. None forgets nothing. `fit` takes all examples alike.
+        is followed. None forgets nothing. `fit` takes all examples alike, and its models are
+        saved without it.
     random_state : int, RandomState instance or None, default=None
         Of the folds and the order of passes. An int is the command line's ``--seed``.
     n_jobs : int, default=None

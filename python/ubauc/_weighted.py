@@ -63,6 +63,7 @@ class WeightedAUCClassifier(TableClassifier):
             Fitted estimator.
         """
         self._learners = None
+        self._forgot = None
         return self._fit(X, y, sample_weight, groups)
 
     @available_if(_learns_from_streams)
@@ -248,7 +249,8 @@ class WeightedAUCClassifier(TableClassifier):
             # A stream has no passes: its average begins after the first example.
             spec["average"] = 1
         # Only a stream forgets.
-        spec["half_life"] = None if self.half_life is None else float(self.half_life)
+        self._forgot = None if self.half_life is None else float(self.half_life)
+        spec["half_life"] = self._forgot
         spec = encoded(spec)
         n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
         self._learners = [_core.Learner(spec) for _ in range(n_pairs)]
@@ -296,6 +298,7 @@ class WeightedAUCClassifier(TableClassifier):
         if self.solver != "online":
             return parameters | {"tolerance": spec["tolerance"], "solver": spec["solver"]}
         passes = spec["passes"]
+        forgot = getattr(self, "_forgot", None)
         return parameters | {
             "tolerance": passes["tolerance"],
             "passes": passes["max_passes"],
@@ -306,7 +309,7 @@ class WeightedAUCClassifier(TableClassifier):
             "average_from": self.average_from,
             "shuffle": passes["shuffle"],
             "seed": found.seed,
-            **({} if self.half_life is None else {"half_life": float(self.half_life)}),
+            **({} if forgot is None else {"half_life": forgot}),
         }
 
     @classmethod
@@ -330,4 +333,5 @@ class WeightedAUCClassifier(TableClassifier):
             **{name: value for name, value in given.items() if name in known},
         )
         found._learners = None
+        found._forgot = given.get("half_life")
         return found

@@ -21,7 +21,7 @@ const VERSION: &str = env!("UBAUC_VERSION");
     version = VERSION,
     max_term_width = 100,
     arg_required_else_help = true,
-    after_help = "Exit code: 0 done, 1 failed (bad data, missing file), 2 wrong usage.\n\
+    after_help = "Exit code: 0 done, 1 failed (bad data, missing file), 2 wrong usage, 3 an alarm ended `ubauc learn`, 130 and 143 ended by a signal.\n\
                   Start with `ubauc demo`, then `ubauc train FILE --model model.json`."
 )]
 pub(crate) struct Cli {

@@ -26,7 +26,9 @@ pub(crate) struct BoundArgs {
 
 pub(crate) fn run(args: &BoundArgs, output: Output) -> Result<()> {
     let path = &args.input.file;
-    let Scores { columns, labels } = args.scores.load_one(path, &[], output)?;
+    let Scores {
+        columns, labels, ..
+    } = args.scores.load_one(path, &[], output)?;
     let bound = univariate::bound(&columns[0], &labels.positive)
         .with_context(|| path.display().to_string())?;
     output.report(&Report { bound })

@@ -56,7 +56,6 @@ pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
         .map(PathBuf::as_path)
         .collect();
     args.page.refuse_early(&inputs)?;
-    args.page.costs.card(None)?;
     args.interval.check()?;
     if !args.model.is_empty() {
         return models(args, seed, output);
@@ -76,7 +75,10 @@ pub(crate) fn run(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
             }
         }
     }
-    let Some(Scores { columns, labels }) = all else {
+    let Some(Scores {
+        columns, labels, ..
+    }) = all
+    else {
         bail!("no files")
     };
     if columns.len() < 2 {
@@ -158,10 +160,9 @@ fn models(args: &CompareArgs, seed: u64, output: Output) -> Result<()> {
         classes: &args.scores.classes,
     };
     let found = scoring.score_besides(path, &[], args.group.name(), output)?;
-    let n = found.labels.positive.len();
     let compared = Compared {
         names: args.model.iter().map(|m| m.display().to_string()).collect(),
-        groups: args.group.read(path, &args.scores.format, n)?,
+        groups: found.groups,
         columns: found.columns,
         labels: found.labels,
     };

@@ -24,7 +24,9 @@ use crate::group_arg::GroupArg;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
 use crate::interval_args::IntervalArgs;
 use crate::output::{self, Output};
-use crate::page::{self, PageArgs, PageExamples, PageParts, PageScores, file_name, file_part};
+use crate::page::{
+    self, PageArgs, PageExamples, PageParts, PageScores, PointsArg, file_name, file_part,
+};
 use crate::report;
 use crate::scoring::classes::{ClassFile, Loaded};
 use crate::scoring::{ColumnArgs, Scoring};
@@ -74,6 +76,8 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     page: PageArgs,
     #[command(flatten)]
+    points: PointsArg,
+    #[command(flatten)]
     interval: IntervalArgs,
     #[command(flatten)]
     columns: ColumnArgs,
@@ -99,7 +103,11 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         let what = "--json and --roc - both write to standard output; name a file for the curve";
         return Err(WrongUsage(what.to_string()).into());
     }
-    let Scores { columns, labels } = args.scores(output)?;
+    let Scores {
+        columns,
+        labels,
+        groups,
+    } = args.scores(output)?;
     let in_file = || path.display().to_string();
     let names = labels.names.clone();
     let positive = &labels.positive;
@@ -123,7 +131,6 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
         });
     }
     let scores = &columns[0];
-    let groups = args.group.read(path, &args.scores.format, scores.len())?;
     let sample = Sample {
         groups: groups.as_deref(),
         ..Sample::new(scores, positive)
@@ -157,7 +164,10 @@ impl EvaluateArgs {
         let more: Vec<String> = self.weight.iter().cloned().collect();
         let Some(model) = &self.model else {
             self.columns.refuse_without_model()?;
-            return self.scores.load_one(path, &more, output);
+            let found = self.scores.load_one(path, &more, output)?;
+            let n = found.labels.positive.len();
+            let groups = self.group.read(path, &self.scores.format, n)?;
+            return Ok(Scores { groups, ..found });
         };
         let scoring = Scoring {
             models: std::slice::from_ref(model),
@@ -174,8 +184,9 @@ fn refuse_page(args: &EvaluateArgs) -> Result<()> {
     let model = args.model.iter().map(PathBuf::as_path);
     let inputs: Vec<&Path> = model.chain([args.input.file.as_path()]).collect();
     args.page.refuse_early(&inputs)?;
+    args.points.refuse_without(&args.page)?;
     if args.model.is_none() {
-        args.page.costs.card(None)?;
+        args.points.card(None)?;
     }
     if args.page.report.is_some() && args.multiclass {
         let what = "--report is for two classes; leave out --multiclass";
@@ -212,7 +223,7 @@ fn write_page(
             let saved = SavedModel::load(model)?;
             let of = (sample.scores, Some(auc));
             let mut report = report::of_model(parts, &saved, of, model, path)?;
-            report.points = args.page.costs.card(Some(&saved))?;
+            report.points = args.points.card(Some(&saved))?;
             report
         }
         None => {
@@ -438,6 +449,7 @@ impl output::Report for WeightedReport {
 fn of_many(args: &EvaluateArgs, model: &ClassModel, output: Output) -> Result<ClassReport> {
     let two_only = [
         ("--weight", args.weight.is_some()),
+        ("--group", args.group.name().is_some()),
         ("--max-fpr", args.max_fpr.is_some()),
         ("--min-tpr", args.min_tpr.is_some()),
         ("--at-fpr", !args.at_fpr.is_empty()),

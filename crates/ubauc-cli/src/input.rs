@@ -11,9 +11,10 @@ use ubauc::data::labels::{Binary, Choice};
 use ubauc::read::{self, Encoding, Format, ReadOptions};
 
 use ubauc::model::Model;
-use ubauc::read::table::TableOptions;
+use ubauc::read::table::{OnError, TableOptions};
 
 use crate::args::WrongUsage;
+use crate::met::skipped_notice;
 use crate::output::Output;
 use crate::progress::{BYTES, Progress, STREAM};
 
@@ -116,6 +117,8 @@ pub(crate) struct Wanted {
     pub(crate) any_index: bool,
     /// The column of labels; that typed if `None`.
     pub(crate) label: Option<String>,
+    /// What is done about a line that cannot be read.
+    pub(crate) on_error: OnError,
 }
 
 impl Wanted {
@@ -170,6 +173,9 @@ impl FormatArgs {
             Ok::<Examples, anyhow::Error>(read::read(path, options)?)
         })?;
         for notice in &examples.notices {
+            output.note(format!("note: {}: {notice}", path.display()));
+        }
+        if let Some(notice) = skipped_notice(&examples.skipped) {
             output.note(format!("note: {}: {notice}", path.display()));
         }
         Ok(examples)
@@ -289,6 +295,7 @@ impl FormatArgs {
                 true => usize::MAX,
                 false => self.max_features.unwrap_or(read::MAX_FEATURES),
             },
+            on_error: wanted.on_error,
             progress: None,
         }
     }
@@ -347,6 +354,8 @@ pub(crate) struct ScoreArgs {
 pub(crate) struct Scores {
     pub(crate) columns: Vec<Vec<f64>>,
     pub(crate) labels: Binary,
+    /// Of the examples, if they were asked for.
+    pub(crate) groups: Option<Vec<u32>>,
 }
 
 impl ScoreArgs {
@@ -377,7 +386,11 @@ impl ScoreArgs {
         };
         let labels = self.classes.binary(&examples.labels, path, output);
         let labels = labels.with_context(|| path.display().to_string())?;
-        Ok(Scores { columns, labels })
+        Ok(Scores {
+            columns,
+            labels,
+            groups: None,
+        })
     }
 
     /// A feature by its index in the file.

@@ -41,12 +41,19 @@ pub(crate) struct CostArgs {
     /// Cost of a positive that is missed [default: 1 if --cost-fp is given]
     #[arg(long, value_name = "COST", allow_hyphen_values = true)]
     cost_fn: Option<f64>,
-    /// Also points instead of scores on the page, as of `ubauc export`: pdo=20,odds=50,base=600
+}
+
+/// Points instead of scores.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Page")]
+pub(crate) struct PointsArg {
+    /// Also points instead of scores on the page, as of `ubauc export`: pdo=20,odds=50,base=600; of a model whose scores are
+    /// log-odds, such as --beta 0 --softness 1
     #[arg(long, value_name = "POINTS")]
     points: Option<String>,
 }
 
-impl CostArgs {
+impl PointsArg {
     /// What points mean, if they were asked for.
     pub(crate) fn points(&self) -> Result<Option<Points>> {
         let parsed = self.points.as_deref().map(Points::parse);
@@ -65,6 +72,17 @@ impl CostArgs {
         Ok(Some(Scorecard::of(saved, points)?))
     }
 
+    /// Points are on a page.
+    pub(crate) fn refuse_without(&self, page: &PageArgs) -> Result<()> {
+        if self.points()?.is_some() && page.report.is_none() {
+            let what = "--points is for the page; give --report too";
+            return Err(WrongUsage(what.to_string()).into());
+        }
+        Ok(())
+    }
+}
+
+impl CostArgs {
     /// Both, if one was typed.
     pub(crate) fn costs(&self) -> Result<Option<Costs>> {
         for (option, cost) in [("--cost-fp", self.cost_fp), ("--cost-fn", self.cost_fn)] {
@@ -84,14 +102,12 @@ impl CostArgs {
 impl PageArgs {
     /// Refuses what cannot be written before the long work begins.
     pub(crate) fn refuse_early(&self, inputs: &[&Path]) -> Result<()> {
-        let has_points = self.costs.points()?.is_some();
         let costs = self.costs.costs()?;
         let wrong = |what: &str| Err(WrongUsage(what.to_string()).into());
         match &self.report {
             None if costs.is_some() => {
                 wrong("--cost-fp and --cost-fn are for the page; give --report too")
             }
-            None if has_points => wrong("--points is for the page; give --report too"),
             None => Ok(()),
             Some(path) if is_stdout(path) => {
                 wrong("--report - : standard output has the report in words; name a file")

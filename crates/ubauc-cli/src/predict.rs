@@ -17,11 +17,12 @@ use ubauc::document::{Document, Facts, csv};
 use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::many_classes::ClassModel;
 use ubauc::model::Model;
-use ubauc::read::table::TableBatch;
+use ubauc::read::table::{SkippedLines, TableBatch};
 use ubauc::read::{self, Batch};
 
 use crate::args::WrongUsage;
 use crate::input::{FileArg, FormatArgs, Wanted};
+use crate::met::skipped_notice;
 use crate::output::{self, Output};
 use crate::scoring::classes::Loaded;
 use crate::scoring::table::TableFile;
@@ -47,7 +48,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "MODEL")]
     model: PathBuf,
     /// Write to this file, whole or not at all; - is standard output, written as lines come
-    #[arg(long, value_name = "OUT", default_value = "-")]
+    #[arg(long, short, value_name = "OUT", default_value = "-")]
     output: PathBuf,
     /// Write the scores (always done; for clarity)
     #[arg(long)]
@@ -183,6 +184,7 @@ impl PredictArgs {
             notice_others: true,
             any_index: matches!(model.features, FeatureMap::Hash { .. }),
             label: Some(self.format.label_of(model)),
+            on_error: self.columns.on_error(),
         }
     }
 }
@@ -306,6 +308,7 @@ struct Numbers {
     cols: usize,
     is_table: bool,
     notices: Arc<[String]>,
+    skipped: SkippedLines,
 }
 
 /// Scores rows of numbers.
@@ -324,22 +327,26 @@ fn score_numbers(
             cols: batch.rows.cols(),
             is_table: batch.is_table,
             notices: batch.notices,
+            skipped: batch.skipped,
         })
     };
     let width = scoring::width(model);
     let (mut noted, mut wide) = (HashSet::new(), 0);
+    let mut all_skipped = SkippedLines::default();
     let take = |numbers: ubauc::Result<Numbers>| -> Result<()> {
         let Numbers {
             scored,
             cols,
             is_table,
             notices,
+            skipped,
         } = numbers.with_context(|| path.display().to_string())?;
         for notice in notices.iter() {
             if noted.insert(notice.clone()) {
                 output.note(format!("note: {}: {notice}", path.display()));
             }
         }
+        all_skipped.add(skipped.n, skipped.first);
         scoring::refuse_unnamed(model, is_table, path)?;
         if let Some(d) = width {
             if is_table && cols < d && !args.missing_zero {
@@ -357,9 +364,13 @@ fn score_numbers(
         sink.put(&scored)
     };
     let wanted = args.wanted(model);
-    args.format.with_progress(path, wanted, output, |options| {
+    let done = args.format.with_progress(path, wanted, output, |options| {
         read::batches(path, options, each, take)
-    })
+    });
+    if let Some(notice) = skipped_notice(&all_skipped) {
+        output.note(format!("note: {}: {notice}", path.display()));
+    }
+    done
 }
 
 #[derive(Serialize)]

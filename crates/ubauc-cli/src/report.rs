@@ -15,7 +15,9 @@ use crate::args::WrongUsage;
 use crate::group_arg::GroupArg;
 use crate::input::{ClassArgs, FormatArgs};
 use crate::output::{self, Output};
-use crate::page::{self, CostArgs, PageExamples, PageParts, PageScores, file_name, file_part};
+use crate::page::{
+    self, CostArgs, PageExamples, PageParts, PageScores, PointsArg, file_name, file_part,
+};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc report`.
@@ -45,6 +47,8 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     costs: CostArgs,
     #[command(flatten)]
+    points: PointsArg,
+    #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     format: FormatArgs,
@@ -54,7 +58,7 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
     let costs = args.costs.costs()?;
-    args.costs.points()?;
+    args.points.points()?;
     if is_stdout(&args.output) && output.json() {
         let what = "--json and -o - both write to standard output; name a file for the page";
         return Err(WrongUsage(what.to_string()).into());
@@ -72,16 +76,13 @@ pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
     let more: Vec<String> = args.weight.iter().cloned().collect();
     let ignored = args.group.name();
     let found = scoring.score_besides(&args.data, &more, ignored, output)?;
-    let groups = args
-        .group
-        .read(&args.data, &args.format, found.labels.positive.len())?;
     let parts = PageParts {
         title: title(&args.model, &args.data),
         classes: found.labels.names.clone(),
         examples: PageExamples {
             positive: &found.labels.positive,
             weights: found.columns.get(1).map(Vec::as_slice),
-            groups: groups.as_deref(),
+            groups: found.groups.as_deref(),
         },
         judged_on: JudgedOn::Given,
         costs,
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
         &args.model,
         &args.data,
     )?;
-    report.points = args.costs.card(Some(&saved))?;
+    report.points = args.points.card(Some(&saved))?;
     report.write(&args.output)?;
     let written = Written {
         report,

@@ -19,6 +19,7 @@ use ubauc::read::table::OnError;
 
 use crate::args::WrongUsage;
 use crate::column_list::{ColumnList, all_names};
+use crate::group_arg::{ReadRows, about_groups, read_groups};
 use crate::input::{ClassArgs, FormatArgs, Scores, TABLES, Wanted};
 use crate::output::Output;
 
@@ -36,7 +37,7 @@ pub(crate) struct ColumnArgs {
     /// Take features by position, though the model knows its columns by name; svmlight has no names
     #[arg(long)]
     by_position: bool,
-    /// What is done about a line that cannot be read, by a model of a table with texts or gaps [default: stop]
+    /// What is done about a line that cannot be read [default: stop]
     #[arg(long, value_name = "WHAT", value_enum)]
     on_error: Option<OnErrorName>,
 }
@@ -87,12 +88,6 @@ impl ColumnArgs {
                 ));
             }
             FeatureMap::Columns(_) => {}
-            _ if self.on_error == Some(OnErrorName::Skip) => {
-                return wrong(format!(
-                    "--on-error skip: the model {} is of complete numbers; leave wrong lines out of the file",
-                    path.display()
-                ));
-            }
             _ if self.by_position => model.names.clear(),
             _ => {}
         }
@@ -200,7 +195,7 @@ pub(crate) struct Scoring<'a> {
 }
 
 impl Scoring<'_> {
-    /// The scores of every model, and behind them `more` columns of numbers; another column is neither read nor noticed.
+    /// The scores of every model, and behind them `more` columns of numbers; with the groups in another column.
     pub(crate) fn score_besides(
         &self,
         path: &Path,
@@ -213,10 +208,29 @@ impl Scoring<'_> {
         if models.iter().any(is_of_table) {
             return self.score_one_by_one(models, path, (more, other), output);
         }
-        let examples = self
-            .format
-            .read(path, self.wanted(&models, more, other), output)?;
-        self.scores_of(&mut models, &examples, path, (more, output))
+        let wanted = self.wanted(&models, more, other);
+        let examples = self.format.read(path, wanted, output);
+        let examples = examples.map_err(|e| about_groups(e, other.unwrap_or_default()))?;
+        let groups = self.groups_of(&models, &examples, path, other)?;
+        let scores = self.scores_of(&mut models, &examples, path, (more, output))?;
+        Ok(Scores { groups, ..scores })
+    }
+
+    /// The groups of examples that were read as numbers.
+    fn groups_of(
+        &self,
+        models: &[Model],
+        examples: &Examples,
+        path: &Path,
+        column: Option<&str>,
+    ) -> Result<Option<Vec<u32>>> {
+        let (Some(column), Some(first)) = (column, models.first()) else {
+            return Ok(None);
+        };
+        let label = self.format.label_of(first);
+        let rows = ReadRows::numbers(&examples.names, label, self.columns.on_error());
+        let n = examples.rows.len();
+        read_groups(path, column, self.format, (&rows, n)).map(Some)
     }
 
     /// The scores of examples by models of numbers.
@@ -256,6 +270,7 @@ impl Scoring<'_> {
         Ok(Scores {
             columns: all,
             labels,
+            groups: None,
         })
     }
 
@@ -310,19 +325,27 @@ impl Scoring<'_> {
             let score = |table: &Table| Ok(vec![model.scores_table(table)?]);
             let found = file.labelled_scores(&label, more, output, score)?;
             let labels = labels_of(&model, &found.labels, self.classes, output);
+            let labels = labels.with_context(in_file)?;
+            let rows = file.rows(Some(label), more);
+            let n = labels.positive.len();
+            let read = |column: &str| read_groups(path, column, self.format, (&rows, n));
             return Ok(Scores {
                 columns: [found.scores, found.more].concat(),
-                labels: labels.with_context(in_file)?,
+                labels,
+                groups: other.map(read).transpose()?,
             });
         }
         let wanted = self.wanted(std::slice::from_ref(&model), more, other);
-        let examples = self.format.read(path, wanted, output)?;
-        self.scores_of(
+        let examples = self.format.read(path, wanted, output);
+        let examples = examples.map_err(|e| about_groups(e, other.unwrap_or_default()))?;
+        let groups = self.groups_of(std::slice::from_ref(&model), &examples, path, other)?;
+        let scores = self.scores_of(
             std::slice::from_mut(&mut model),
             &examples,
             path,
             (more, output),
-        )
+        )?;
+        Ok(Scores { groups, ..scores })
     }
 
     fn ignored(&self, other: Option<&str>) -> Vec<String> {
@@ -343,6 +366,7 @@ impl Scoring<'_> {
             notice_others: true,
             any_index: (models.iter()).all(|m| matches!(m.features, FeatureMap::Hash { .. })),
             label: models.first().map(|model| self.format.label_of(model)),
+            on_error: self.columns.on_error(),
             ..Wanted::default()
         }
     }

@@ -34,7 +34,7 @@ use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
 use crate::names::{LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
-use crate::page::{PageArgs, PageExamples};
+use crate::page::{PageArgs, PageExamples, PointsArg};
 use crate::scoring;
 use crate::search::{
     SearchArgs, Task, comparison, criterion_name, described, kind, options_of,
@@ -123,7 +123,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
     /// Write the model to this file, when all is done; - is standard output
-    #[arg(long, value_name = "OUT")]
+    #[arg(long, short = 'o', value_name = "OUT")]
     model: Option<PathBuf>,
     /// Start from this model; the optimum of ba-ubauc and logistic does not depend on it. The first steps of ol-ubauc are
     /// as large as without it unless --eta0 is small
@@ -137,6 +137,8 @@ pub(crate) struct TrainArgs {
     trace: bool,
     #[command(flatten)]
     page: PageArgs,
+    #[command(flatten)]
+    points: PointsArg,
     #[command(flatten)]
     online: OnlineArgs,
     #[command(flatten)]
@@ -167,6 +169,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         return many::run(args, (&training, &labels), &plan, (seed, started), output);
     }
     let test = TestFile::read_optional(args, &training, output)?;
+    let mut test_groups = args.groups_of_test(test.as_ref(), &training, output)?;
     if let Some(initial) = &mut initial {
         initial.align(&training, &args.input.file, output)?;
     }
@@ -178,7 +181,16 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let seconds_tune = choosing.elapsed().as_secs_f64();
     let solving = Instant::now();
     let (trained, test) = match choice.map(training.monotone().is_some()) {
-        Some(map) => learn_map(args, (&spec, map), &mut training, test, output)?,
+        Some(map) => {
+            let found = learn_map(args, (&spec, map), &mut training, test, output)?;
+            // Read again, perhaps with other lines left out; all notes have been printed.
+            let quiet = Output {
+                quiet: true,
+                ..output
+            };
+            test_groups = args.groups_of_test(found.1.as_ref(), &training, quiet)?;
+            found
+        }
         None => {
             let has_intercept = args.intercept.intercept() || args.algorithm == Algorithm::Logistic;
             let start = initial.as_ref().map(|model| model.start(has_intercept));
@@ -196,9 +208,6 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         .as_ref()
         .map(|test| test.scored(&saved.model))
         .transpose()?;
-    let test_groups = scored_test
-        .as_ref()
-        .and_then(|(scores, _)| args.groups_of_test(scores.len(), output));
     let test_auc = scored_test.as_ref().map(|(scores, positive)| {
         let sample = Sample::new(scores, positive);
         let groups = test_groups.as_deref();
@@ -365,6 +374,18 @@ impl TrainArgs {
     /// Whether the loss or γ is to be chosen.
     fn searches(&self) -> bool {
         self.algorithm == Algorithm::BaUbauc && (self.gamma.is_none() || self.beta.is_none())
+    }
+
+    /// Whether scores may be log-odds: those of logistic regression, which a search may choose.
+    fn may_have_log_odds(&self, seed: u64) -> bool {
+        let spec = self.spec(seed);
+        let (beta, softness) = match self.searches() {
+            true => (self.beta, self.softness),
+            false => (spec.beta(), spec.softness()),
+        };
+        let may_be = self.searches() || beta.is_some();
+        let is_logistic = beta.is_none_or(|b| b == 0.0) && softness.is_none_or(|k| k > 0.0);
+        self.algorithm == Algorithm::Logistic || (may_be && is_logistic)
     }
 
     fn plan(&self) -> Result<Plan> {
@@ -634,6 +655,12 @@ fn refuse_early(args: &TrainArgs, seed: u64, output: Output) -> Result<Plan> {
     ];
     let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
     args.page.refuse_early(&files)?;
+    args.points.refuse_without(&args.page)?;
+    if args.points.points()?.is_some() && !args.may_have_log_odds(seed) {
+        return wrong(
+            "--points: scores by this loss are no log-odds; those of --beta 0 --softness 1 (logistic regression) are",
+        );
+    }
     let Some(path) = &args.model else {
         return Ok(plan);
     };

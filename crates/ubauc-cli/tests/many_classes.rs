@@ -79,6 +79,12 @@ fn train_predict_and_evaluate_agree_with_pairs() {
         assert_eq!(report["multi_class"], "hand-till");
         assert_eq!(report["classes"], serde_json::json!(["ash", "elm", "oak"]));
         assert!(report["gap"].as_f64().unwrap() <= 1e-6);
+        // Of all examples and of those of the test.
+        assert_eq!(stdout(&output).matches("\"n\":300,").count(), 2);
+        assert_eq!(report["n"], 300);
+        assert_eq!(report["skipped"], 0);
+        let columns = report["features"]["columns"].as_array().unwrap();
+        assert_eq!(columns.len(), 2 + usize::from(with_category));
         let predicted = ubauc(
             directory.path(),
             &["predict", "x.csv", "--model", "m.json", "--classes"],
@@ -118,6 +124,21 @@ fn train_predict_and_evaluate_agree_with_pairs() {
         let mean = aucs.map(|a| a.as_f64().unwrap()).sum::<f64>() / 3.0;
         assert!((mean - m).abs() < 1e-12);
     }
+}
+
+#[test]
+fn the_report_says_what_was_made_of_every_column_and_line() {
+    let mut text = three(300, true);
+    text.push_str("oak,1\n");
+    let directory = directory_with(&[("x.csv", &text)]);
+    let train = ["train", "x.csv", "--label", "kind", "--on-error", "skip"];
+    let words = [&train[..], &GIVEN, &["--json"]].concat();
+    let output = ubauc(directory.path(), &words);
+    let report = json(&output);
+    assert_eq!(report["skipped"], 1);
+    assert_eq!(report["features"]["columns"][2]["kind"], "category");
+    let output = ubauc(directory.path(), &words[..words.len() - 1]);
+    assert!(success(&output).contains("colour"), "{}", stdout(&output));
 }
 
 #[test]
@@ -218,8 +239,10 @@ fn what_is_for_two_classes_is_refused_by_name() {
     }
     let threshold = ["predict", "x.csv", "--model", "m.json", "--threshold", "0"];
     assert!(wrong_usage(&ubauc(directory.path(), &threshold)).contains("--threshold"));
-    let roc = ["evaluate", "x.csv", "--model", "m.json", "--max-fpr", "0.1"];
-    assert!(wrong_usage(&ubauc(directory.path(), &roc)).contains("--max-fpr"));
+    for [option, value] in [["--max-fpr", "0.1"], ["--group", "y"]] {
+        let words = ["evaluate", "x.csv", "--model", "m.json", option, value];
+        assert!(wrong_usage(&ubauc(directory.path(), &words)).contains(option));
+    }
     let tune = ubauc(directory.path(), &["tune", "x.csv", "--label", "kind"]);
     assert!(failure(&tune).contains("3 classes"), "{}", stderr(&tune));
 }

@@ -442,4 +442,34 @@ fn points_and_intervals_of_importances_are_on_the_page() {
     wrong_usage(&ubauc(dir, &wrong));
     let alone = [&["evaluate", "t.csv", "--model", "m.json"][..], &points].concat();
     assert!(wrong_usage(&ubauc(dir, &alone)).contains("give --report too"));
+    // A loss without log-odds is refused before anything is read; the choice of a search may be one.
+    let train = |more: &[&str]| {
+        let words = [
+            "train",
+            "t.csv",
+            "--features",
+            "additive",
+            "--report",
+            "q.html",
+        ];
+        ubauc(dir, &[&words[..], &points, more].concat())
+    };
+    let hinge = train(&["--beta", "0.5", "--gamma", "0.1"]);
+    assert!(wrong_usage(&hinge).contains("--points"));
+    let soft = [
+        "--softness",
+        "0.5",
+        "--class-weight",
+        "none",
+        "--gamma",
+        "0.1",
+        "--folds",
+        "3",
+    ];
+    success(&train(&soft));
+    let text = page(dir, "q.html");
+    let has_points = text.contains("<section id=\"points\">");
+    assert!(has_points != text.contains("There are no points of this model"));
+    let compare = ["compare", "t.csv", "--score", "x,y", "--report", "q.html"];
+    assert!(wrong_usage(&ubauc(dir, &[&compare[..], &points].concat())).contains("unexpected"));
 }

@@ -126,6 +126,42 @@ fn people_get_a_table_and_one_sentence_to_act_on() {
 }
 
 #[test]
+fn a_ratio_of_the_classes_is_tried_where_it_is_given() {
+    let directory = file(600, 120);
+    let tune = [
+        "tune",
+        "x.csv",
+        "--class-weight",
+        "none,4",
+        "--gammas",
+        "1e-2",
+        "--folds",
+        "3",
+        "--features",
+        "linear",
+        "--json",
+    ];
+    let report = json(&ubauc(directory.path(), &tune));
+    let points = report["points"].as_array().unwrap();
+    for weight in [Value::from("none"), Value::from(4.0)] {
+        assert!(points.iter().any(|p| p["class_weight"] == weight));
+    }
+    let train = [
+        "train",
+        "x.csv",
+        "--class-weight",
+        "4",
+        "--folds",
+        "3",
+        "--features",
+        "linear",
+        "--json",
+    ];
+    let report = json(&ubauc(directory.path(), &train));
+    assert_eq!(report["class_weight"], Value::from(4.0));
+}
+
+#[test]
 fn number_of_threads_changes_no_byte() {
     let directory = file(600, 120);
     let run = |n: &str| ubauc(directory.path(), &[&SMALL[..], &["--threads", n]].concat());

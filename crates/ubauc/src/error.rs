@@ -45,6 +45,17 @@ pub enum Error {
         what: String,
     },
 
+    /// A table without a column that is asked for.
+    #[error("{}: no {role} column{what}", path.display())]
+    NoColumn {
+        /// The file, or `<stdin>`.
+        path: PathBuf,
+        /// What the column is for: "label", "feature", "ignored".
+        role: &'static str,
+        /// Its name, or several, and the columns that there are.
+        what: String,
+    },
+
     /// A model file that is damaged, too new, or no model at all; or a model that no file can hold.
     #[error("{}: {what}", path.display())]
     ModelFile {

@@ -59,7 +59,7 @@ mod parts;
 mod race;
 mod verdict;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -74,7 +74,7 @@ use crate::glass_box::LearnedMap;
 use crate::{Error, Result};
 pub use classes::{ClassRows, tune_classes};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
-pub use folds::{Folds, Sizes, Unseen};
+pub use folds::{Folds, Place, Sizes, Unseen};
 use folds::{LocalFolds, Source};
 use judge::Judged;
 pub use kinds::Kinds;
@@ -94,24 +94,53 @@ pub const FINE: f64 = 1e-6;
 pub struct CrossValidated {
     /// Mean of the criterion over the folds, AUC unless another was asked for.
     pub auc: f64,
-    /// Standard error of the mean, of the spread over the folds.
+    /// Standard error of the mean, of the spread over the folds of each class; NaN if one is of one fold.
     pub standard_error: f64,
-    /// Fold by fold; fewer than there are folds where the point was not tried on all.
+    /// Fold by fold; fewer than there are folds where the point was not tried on all. Of many classes, of each entry of
+    /// the search: a class and a fold.
     pub fold_aucs: Vec<f64>,
+    /// Folds that it was tried on.
+    #[serde(skip)]
+    pub folds: usize,
 }
 
 impl CrossValidated {
     /// Of the value of each fold.
     pub fn of(fold_aucs: Vec<f64>) -> CrossValidated {
-        let k = fold_aucs.len() as f64;
-        let auc = fold_aucs.iter().sum::<f64>() / k;
-        let squares: f64 = fold_aucs.iter().map(|a| (a - auc) * (a - auc)).sum();
+        let (auc, variance) = mean(&fold_aucs);
         CrossValidated {
             auc,
-            standard_error: (squares / (k - 1.0) / k).sqrt(),
+            standard_error: variance.sqrt(),
+            folds: fold_aucs.len(),
             fold_aucs,
         }
     }
+
+    /// Of values of several classes.
+    fn of_places(mut values: Vec<(Place, f64)>) -> CrossValidated {
+        let all = CrossValidated::of(values.iter().map(|value| value.1).collect());
+        values.sort_by_key(|value| value.0);
+        let classes = values.chunk_by(|a, b| a.0.class == b.0.class);
+        let of_class = |class: &[(Place, f64)]| {
+            let values: Vec<f64> = class.iter().map(|value| value.1).collect();
+            mean(&values).1
+        };
+        let variances: Vec<f64> = classes.map(of_class).collect();
+        let folds: BTreeSet<u32> = values.iter().map(|value| value.0.fold).collect();
+        CrossValidated {
+            standard_error: variances.iter().sum::<f64>().sqrt() / variances.len() as f64,
+            folds: folds.len(),
+            ..all
+        }
+    }
+}
+
+/// The mean, and its variance: NaN of one value.
+fn mean(values: &[f64]) -> (f64, f64) {
+    let k = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / k;
+    let squares: f64 = values.iter().map(|a| (a - mean) * (a - mean)).sum();
+    (mean, squares / (k - 1.0) / k)
 }
 
 /// One setting of the loss at one γ.
@@ -357,10 +386,12 @@ impl<'a> Search<'a> {
 
     fn point(&self, entry: &Entry) -> GridPoint {
         let folds: Vec<&Judged> = entry.folds.iter().flatten().collect();
+        let all = (0..).zip(&entry.folds);
+        let values = all.filter_map(|(k, f)| Some((self.folds.place(k), f.as_ref()?.value)));
         GridPoint {
             setting: self.settings[entry.setting],
             gamma: entry.gamma,
-            judged: CrossValidated::of(folds.iter().map(|f| f.value).collect()),
+            judged: CrossValidated::of_places(values.collect()),
             tied_share: folds.iter().map(|f| f.tied_share).fold(0.0, f64::max),
             collapsed: entry.collapsed(),
             stopped: folds.len() < entry.folds.len(),

@@ -52,12 +52,26 @@ def weights_of(sample_weight, scores):
     return scores_of(sample_weight)
 
 
+def missing_values(values):
+    """Where values of an array are NaN, NaT or None."""
+    if values.dtype.kind in "fcmM":
+        return np.isnan(values) if values.dtype.kind in "fc" else np.isnat(values)
+    if values.dtype == object:
+        # Of pandas' NA nothing is known, not even whether it is itself.
+        return np.array([value is None or (value == value) is not True for value in values], bool)
+    return np.zeros(values.shape, dtype=bool)
+
+
 def groups_of(groups, scores):
     """Numbers for the groups of the scores, if there are any."""
     if groups is None:
         return None
     check_consistent_length(scores, groups)
-    _, numbers = np.unique(column_or_1d(groups), return_inverse=True)
+    groups = column_or_1d(groups)
+    missing = missing_values(groups)
+    if missing.any():
+        raise ValueError(f"the group of row {np.flatnonzero(missing)[0]} is missing")
+    _, numbers = np.unique(groups, return_inverse=True)
     return np.ascontiguousarray(numbers, dtype=np.uint32)
 
 

@@ -113,6 +113,7 @@ impl ClassFile<'_> {
             notice_others: true,
             any_index: matches!(first.features, FeatureMap::Hash { .. }),
             label: Some(label),
+            on_error: self.on_error,
             ..Wanted::default()
         };
         let examples = self.format.read(self.path, wanted, output)?;

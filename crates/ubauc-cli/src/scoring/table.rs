@@ -13,6 +13,7 @@ use ubauc::read::table::{
     GivenColumn, GivenKind, OnError, TableBatch, TableBatches, TableOptions, table_batches,
 };
 
+use crate::group_arg::ReadRows;
 use crate::input::FormatArgs;
 use crate::met::{About, Met};
 use crate::output::Output;
@@ -48,17 +49,7 @@ impl TableFile<'_> {
         each: impl Fn(TableBatch) -> T + Sync,
         mut take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        let mut columns = self.model.reading.given(self.map);
-        for name in more {
-            if columns.iter().all(|column| column.name != *name) {
-                columns.push(GivenColumn {
-                    name: name.clone(),
-                    kind: GivenKind::Number {
-                        decimal_comma: false,
-                    },
-                });
-            }
-        }
+        let columns = self.given(more);
         let mut met = Met::new(self.path, output);
         let kinds = columns.clone();
         let done = self.format.watched(self.path, output, |advance| {
@@ -86,6 +77,32 @@ impl TableFile<'_> {
         });
         met.tell(&kinds);
         done
+    }
+
+    /// The columns of the model and `more` of numbers.
+    fn given(&self, more: &[String]) -> Vec<GivenColumn> {
+        let mut columns = self.model.reading.given(self.map);
+        for name in more {
+            if columns.iter().all(|column| column.name != *name) {
+                columns.push(GivenColumn {
+                    name: name.clone(),
+                    kind: GivenKind::Number {
+                        decimal_comma: false,
+                    },
+                });
+            }
+        }
+        columns
+    }
+
+    /// How the rows are read.
+    pub(crate) fn rows(&self, label: Option<String>, more: &[String]) -> ReadRows {
+        ReadRows {
+            columns: self.given(more),
+            label,
+            missing: self.model.reading.missing.clone(),
+            on_error: self.on_error,
+        }
     }
 
     /// The scores of all rows, with the labels in the column of that name and `more` columns of numbers. `score` makes

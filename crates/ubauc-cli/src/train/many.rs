@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use ubauc::algorithm::{FitInputs, Outcome, Spec};
+use ubauc::algorithm::{FitInputs, Outcome, Spec, Stop};
 use ubauc::atomic::is_stdout;
 use ubauc::data::labels::Labels;
 use ubauc::document::numbers::{number, thousands};
 use ubauc::document::{Document, Facts, Table};
 use ubauc::features::FeatureMap;
 use ubauc::many_classes::{
-    ClassModel, ClassOutcome, Classes, MultiClass, WholeCertificate, fit_classes, refuse_weightless,
+    ClassModel, ClassOutcome, Classes, MultiClass, fit_classes, refuse_weightless,
 };
 use ubauc::metrics::{Criterion, weighted_auc};
 use ubauc::model_file::SavedClassModel;
@@ -24,6 +24,7 @@ use super::report::{SearchReport, Seconds};
 use super::saved_model::parameters_of;
 use super::{TrainArgs, adopt, note_choice};
 use crate::args::WrongUsage;
+use crate::column_report::FeaturesReport;
 use crate::feature_args::Plan;
 use crate::output::{self, Output};
 use crate::scoring::classes::ClassFile;
@@ -89,11 +90,17 @@ pub(super) fn run(
         solve: seconds_solve,
         total: started.elapsed().as_secs_f64(),
     };
+    let certificate = &saved.certificate;
     let report = Report {
         n: training.data.rows().len(),
         d: training.data.rows().cols(),
         classes: saved.model.classes.clone(),
-        certificate: saved.certificate.clone(),
+        skipped: training.n_skipped,
+        features: training.features_report(),
+        objective: certificate.objective,
+        dual: certificate.dual,
+        gap: certificate.gap,
+        stop: certificate.stop,
         train_auc: train.iter().sum::<f64>() / train.len() as f64,
         scorers: scorers(&learned, &classes, &train),
         test_auc: test,
@@ -330,6 +337,11 @@ struct Report {
     n: usize,
     d: usize,
     classes: Vec<String>,
+    /// Lines of the training file that were left out.
+    skipped: usize,
+    /// Of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<FeaturesReport>,
     beta: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gamma: Option<f64>,
@@ -339,9 +351,11 @@ struct Report {
     class_weight: Option<ClassWeight>,
     least_squares: Option<String>,
     scale: String,
-    /// Of all scorers together.
-    #[serde(flatten)]
-    certificate: WholeCertificate,
+    /// Of all scorers together, as the dual and the gap.
+    objective: Option<f64>,
+    dual: Option<f64>,
+    gap: Option<f64>,
+    stop: Option<Stop>,
     train_auc: f64,
     scorers: Vec<ScorerReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -362,13 +376,18 @@ impl Report {
             n: 0,
             d: 0,
             classes: Vec::new(),
+            skipped: 0,
+            features: None,
             beta: spec.beta(),
             gamma: spec.gamma(),
             softness: spec.softness(),
             class_weight: spec.class_weight(),
             least_squares: spec.least_squares().map(|of| kind(of).to_string()),
             scale: spec.scale().name().to_string(),
-            certificate: WholeCertificate::default(),
+            objective: None,
+            dual: None,
+            gap: None,
+            stop: None,
             train_auc: 0.0,
             scorers: Vec::new(),
             test_auc: None,
@@ -403,7 +422,7 @@ impl output::Report for Report {
         ];
         let parameters: Vec<String> = parameters.into_iter().flatten().collect();
         facts.add("parameters", parameters.join(", "));
-        if let Some(gap) = self.certificate.gap {
+        if let Some(gap) = self.gap {
             facts.add(
                 "gap",
                 format!("certified to within {gap:.1e}, all scorers together"),
@@ -428,6 +447,12 @@ impl output::Report for Report {
         }
         let more = self.scorers.len().saturating_sub(CLASSES_SHOWN);
         table.foot = (more > 0).then(|| format!("… {more} more classes (all with --json)"));
-        Document::default().with(facts).with(table)
+        let mut document = Document::default();
+        // Where all columns are numbers there is nothing to tell of them.
+        let features = self.features.as_ref();
+        if let Some(features) = features.filter(|features| features.is_mapped) {
+            document = document.with(features.table());
+        }
+        document.with(facts).with(table)
     }
 }

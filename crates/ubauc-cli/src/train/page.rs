@@ -80,7 +80,13 @@ impl TrainArgs {
         };
         let mut report = page::report(parts, &scorers)?;
         report.effects = EffectsPart::of_model(&saved.model, saved.effects.as_ref());
-        report.points = self.page.costs.card(Some(saved))?;
+        match self.points.card(Some(saved)) {
+            Ok(points) => report.points = points,
+            // Of a model that a search has chosen: the page is worth having without them.
+            Err(error) => report
+                .notes
+                .push(format!("There are no points of this model: {error}.")),
+        }
         report.search = tuned.map_or(Vec::new(), candidates);
         report.certificate = Some(saved.certificate.clone());
         report.steps = Step::of_trace(&trained.trace);
@@ -164,7 +170,7 @@ fn candidates(tuned: &TunedMaps) -> Vec<Candidate> {
             ),
             auc: point.judged.auc,
             se: point.judged.standard_error,
-            folds: point.judged.fold_aucs.len(),
+            folds: point.judged.folds,
             chosen: t == tuned.chosen && k == of.chosen,
         }));
     }

@@ -52,7 +52,7 @@ impl SearchReport {
                 gamma: point.gamma,
                 auc: point.judged.auc,
                 se: point.judged.standard_error,
-                folds: point.judged.fold_aucs.len(),
+                folds: point.judged.folds,
                 collapsed: point.collapsed,
                 chosen: t == tuned.chosen && k == of.chosen,
             }));

@@ -11,7 +11,7 @@ use ubauc::model::Model;
 use ubauc::read::table::TableBatch;
 
 use super::TrainArgs;
-use crate::group_arg::read_groups;
+use crate::group_arg::{NoGroups, ReadRows, read_groups};
 use crate::input::Wanted;
 use crate::output::Output;
 use crate::scoring::table::{LabelTexts, TableFile};
@@ -68,18 +68,69 @@ impl TestFile {
 }
 
 impl TrainArgs {
-    /// The groups of the examples of `--test`, where the training examples come in groups and the file says which.
-    pub(super) fn groups_of_test(&self, n: usize, output: Output) -> Option<Vec<u32>> {
-        let (path, column) = (self.test.as_ref()?, self.training.group.as_ref()?);
-        match read_groups(path, column, &self.training.format, n) {
-            Ok(groups) => Some(groups),
-            Err(error) => {
+    /// The groups of the examples of `--test`, where the training examples come in groups and the file has their column.
+    pub(super) fn groups_of_test(
+        &self,
+        test: Option<&TestFile>,
+        training: &Training,
+        output: Output,
+    ) -> Result<Option<Vec<u32>>> {
+        let (Some(path), Some(column), Some(test)) = (&self.test, &self.training.group, test)
+        else {
+            return Ok(None);
+        };
+        let (rows, n) = match (test, &training.mapped) {
+            (TestFile::Tables { labels, .. }, Some(mapped)) => {
+                let model = reader(training, mapped);
+                let file = self.test_table(path, &model, mapped);
+                let label = self.training.format.label();
+                (file.rows(Some(label), &[]), labels.positive.len())
+            }
+            (TestFile::Tables { labels, .. }, None) => (ReadRows::default(), labels.positive.len()),
+            (TestFile::Numbers(data), _) => {
+                let (label, on_error) = (self.training.format.label(), self.training.on_error);
+                let rows = ReadRows::numbers(data.names(), label, on_error.into());
+                (rows, data.rows().len())
+            }
+        };
+        match read_groups(path, column, &self.training.format, (&rows, n)) {
+            Ok(groups) => Ok(Some(groups)),
+            Err(error) if error.is::<NoGroups>() => {
                 output.note(format!(
                     "note: no groups of the test examples ({error}); their interval is that of independent ones"
                 ));
-                None
+                Ok(None)
             }
+            Err(error) => Err(error),
         }
+    }
+
+    /// The file of `--test` as a table.
+    fn test_table<'a>(
+        &'a self,
+        path: &'a Path,
+        model: &'a Model,
+        mapped: &'a Mapped,
+    ) -> TableFile<'a> {
+        let others = [&self.training.weight, &self.training.group];
+        let others = others.into_iter().flatten().cloned().collect();
+        TableFile {
+            path,
+            model,
+            map: &mapped.learned.map,
+            format: &self.training.format,
+            ignore: [self.training.columns.ignore(), others].concat(),
+            on_error: self.training.on_error.into(),
+        }
+    }
+}
+
+/// A model without weights, which reading does not need.
+fn reader(training: &Training, mapped: &Mapped) -> Model {
+    Model {
+        features: FeatureMap::Columns(mapped.learned.map.clone()),
+        reading: training.reading.clone(),
+        ..Model::default()
     }
 }
 
@@ -89,22 +140,8 @@ fn read_table(
     (training, mapped): (&Training, &Mapped),
     output: Output,
 ) -> Result<TestFile> {
-    // All but the weights, which reading does not need.
-    let model = Model {
-        features: FeatureMap::Columns(mapped.learned.map.clone()),
-        reading: training.reading.clone(),
-        ..Model::default()
-    };
-    let others = [&args.training.weight, &args.training.group];
-    let others = others.into_iter().flatten().cloned().collect();
-    let file = TableFile {
-        path,
-        model: &model,
-        map: &mapped.learned.map,
-        format: &args.training.format,
-        ignore: [args.training.columns.ignore(), others].concat(),
-        on_error: args.training.on_error.into(),
-    };
+    let model = reader(training, mapped);
+    let file = args.test_table(path, &model, mapped);
     let label = args.training.format.label();
     let (mut batches, mut labels) = (Vec::new(), LabelTexts::default());
     let take = |batch: TableBatch| {
@@ -128,6 +165,7 @@ fn read_numbers(
     let wanted = Wanted {
         columns: (!names.is_empty()).then(|| names.to_vec()),
         missing_zero: true,
+        on_error: args.training.on_error.into(),
         ..Wanted::default()
     };
     let examples = args.training.format.read(path, wanted, output)?;

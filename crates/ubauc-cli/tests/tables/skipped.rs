@@ -214,3 +214,146 @@ fn numbers_that_look_like_codes_are_named() {
         );
     }
 }
+
+/// A report, a comparison and scores.
+fn others_leave_them_out(dir: &Path, bad: &str, n_bad: usize) {
+    let report = [
+        "report",
+        "m.json",
+        bad,
+        "-o",
+        "p.html",
+        "--group",
+        "patient",
+        "--on-error",
+        "skip",
+    ];
+    success(&ubauc(dir, &report));
+    let compare = [
+        "compare",
+        bad,
+        "--model",
+        "m.json",
+        "--model",
+        "m.json",
+        "--group",
+        "patient",
+        "--on-error",
+        "skip",
+    ];
+    success(&ubauc(dir, &compare));
+    let predict = ["predict", bad, "--model", "m.json", "--on-error", "skip"];
+    let output = ubauc(dir, &predict);
+    // A row without a label has a score.
+    assert_eq!(success(&output).lines().count(), 1 + 201);
+    assert!(
+        stderr(&output).contains(&format!("{} line", n_bad - 1)),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn groups_are_those_of_the_lines_that_were_read() {
+    let mut text = "patient,age,size,colour,y\n".to_string();
+    for i in 0..200_u32 {
+        let (age, size) = (i * 7919 % 97, i * 104_729 % 89);
+        let colour = ["red", "blue"][(i % 2) as usize];
+        writeln!(
+            text,
+            "p{},{age},{size},{colour},{}",
+            i / 4,
+            u8::from(age + size > 90)
+        )
+        .unwrap();
+    }
+    // A field too few, no label, and a text for a number, which a model of a table takes as missing.
+    let wrong = [(3, "p1,2"), (50, "p9,3,4,red,"), (80, "p9,old,4,red,1")];
+    let without_group: String = (text.lines())
+        .map(|line| format!("{}\n", line.split_once(',').unwrap().1))
+        .collect();
+    let files = [
+        ("x.csv", text.as_str()),
+        ("bad.csv", &with_lines(&text, &wrong)),
+        ("some.csv", &with_lines(&text, &wrong[..2])),
+        ("none.csv", &without_group),
+    ];
+    let directory = directory_with(&files);
+    let dir = directory.path();
+    // Complete numbers, and a table with a text.
+    for (columns, bad, n_bad) in [
+        (
+            &["--numeric", "age", "--ignore", "colour"][..],
+            "bad.csv",
+            3,
+        ),
+        (&["--numeric", "age"], "some.csv", 2),
+    ] {
+        let train = |file: &str, test: &str, more: &[&str]| {
+            let words = [
+                "train", file, "--label", "y", "--group", "patient", "--beta", "0.5", "--gamma",
+                "0.1", "--test", test, "--model", "m.json", "--json",
+            ];
+            ubauc(dir, &[&words[..], columns, more].concat())
+        };
+        let skip = ["--on-error", "skip"];
+        let clean = json(&train("x.csv", "x.csv", &[]));
+        let found = json(&train(bad, bad, &skip));
+        assert_eq!(found["test_auc"], clean["test_auc"]);
+        assert_eq!(found["skipped"], n_bad);
+        // The file lacks the column: a note. Another error is one, before training.
+        let output = train("x.csv", "none.csv", &[]);
+        let alone = json(&output);
+        assert!(stderr(&output).contains("no groups of the test examples"));
+        assert_ne!(alone["test_auc"]["ci95"], clean["test_auc"]["ci95"]);
+        assert!(failure(&train("x.csv", bad, &[])).contains(&format!("{bad}:4:")));
+        let evaluate = |file: &str, more: &[&str]| {
+            let words = [
+                "evaluate", file, "--model", "m.json", "--group", "patient", "--json",
+            ];
+            ubauc(dir, &[&words[..], more].concat())
+        };
+        let expected = json(&evaluate("x.csv", &[]));
+        let output = evaluate(bad, &skip);
+        assert_eq!(json(&output), expected);
+        assert!(stderr(&output).contains(&format!("{bad}: {n_bad} lines skipped: line 4")));
+        assert!(failure(&evaluate(bad, &[])).contains(&format!("{bad}:4:")));
+        assert!(failure(&evaluate("none.csv", &[])).contains("--group: no column 'patient'"));
+        others_leave_them_out(dir, bad, n_bad);
+    }
+}
+
+#[test]
+fn svmlight_lines_are_left_out_where_a_model_of_a_table_scores() {
+    let good: String = (0..60)
+        .map(|i| format!("{} 1:{} 2:{}\n", i % 3 % 2, i % 7 + i % 3, i % 5 + 1))
+        .collect();
+    let bad = with_lines(&good, &[(2, "1 2:x"), (30, "word 1:2")]);
+    let directory = directory_with(&[("x.svm", &good), ("bad.svm", &bad)]);
+    let dir = directory.path();
+    for features in ["linear", "additive"] {
+        let train = [
+            "train",
+            "x.svm",
+            "--features",
+            features,
+            "--model",
+            "m.json",
+            "--quiet",
+        ];
+        success(&ubauc(dir, &train));
+        let evaluate = |file: &str, more: &[&str]| {
+            let words = ["evaluate", file, "--model", "m.json", "--json"];
+            ubauc(dir, &[&words[..], more].concat())
+        };
+        let expected = json(&evaluate("x.svm", &[]));
+        let output = evaluate("bad.svm", &["--on-error", "skip"]);
+        assert_eq!(json(&output), expected);
+        assert!(
+            stderr(&output).contains("2 lines skipped: line 3"),
+            "{}",
+            stderr(&output)
+        );
+        assert!(failure(&evaluate("bad.svm", &[])).contains("bad.svm:3:"));
+    }
+}

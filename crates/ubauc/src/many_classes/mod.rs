@@ -28,8 +28,8 @@
 //! P − min P ≤ P − D = 1/K Σ_c (P_c − D_c),   gap = (P − D)/|P| ≤ max_c gap_c.
 //! ```
 //!
-//! (Σ_c (P_c − D_c) ≤ max gap · Σ_c P_c, as no P_c is negative.) Theorem 1 holds for each A(c|·), and so for 1 − M with the
-//! largest ᾱ_c. Hand & Till, Machine Learning 45 (2001).
+//! (Σ_c (P_c − D_c) ≤ max gap · Σ_c P_c, as no P_c is negative.) Theorem 1 is of examples that count alike: it holds for
+//! 1 − M_c where all a_i are equal, as in classes of equal size, and not for others. Hand & Till, Machine Learning 45 (2001).
 
 mod model;
 

@@ -27,7 +27,9 @@
 //! ```
 //!
 //! which is the number of examples if all count once, and of groups if they are of one size. That is exact for groups whose
-//! examples are all alike and too careful for others: a band or interval of groups may be too wide, not too narrow.
+//! examples are all alike, and too careful for others, as long as the size of a group has nothing to do with the outcome. Where
+//! large groups have other rates than small ones, the share of all examples is a ratio of sums that vary together, and a band
+//! or interval may be too narrow.
 
 use super::bootstrap::Sample;
 use super::interval::Z_975 as Z;

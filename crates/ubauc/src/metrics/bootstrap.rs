@@ -25,7 +25,7 @@
 //! [`MANY`] on each unit is counted by such a number of its own, four of them from 64 random bits by a table, in the order of
 //! the scores: no place is drawn, no memory jumped through. The sum of the counts is not n but n ± √n; metrics divide by what
 //! was drawn, which takes this out (Hanley & MacGibbon, Computer Methods and Programs in Biomedicine 83, 2006), and where
-//! the shares of the classes matter they are put back. Few units, where the sum would matter, are drawn one by one.
+//! the shares of the classes matter they are put back; of groups every count is multiplied by n over their sum. Few units, where the sum would matter, are drawn one by one.
 //!
 //! Each draw has random numbers of its own, seeded by its number: the same bits for any number of threads.
 
@@ -236,7 +236,14 @@ impl Bootstrap {
         counts.resize(self.n_blocks, [0.0; 2]);
         for stratum in &self.strata {
             match times.filter(|_| stratum.len() >= MANY) {
-                Some(times) => times.draw(random, stratum, |unit, n| self.add(unit, n, counts)),
+                Some(times) => {
+                    let factor = match &self.units {
+                        Some(_) => stratum.len() as f64 / times.sum(random.clone(), stratum),
+                        None => 1.0,
+                    };
+                    let add = |unit, n| self.add(unit, factor * n, counts);
+                    times.draw(random, stratum, add);
+                }
                 None => {
                     for _ in stratum.clone() {
                         self.add(random.random_range(stratum.clone()), 1.0, counts);
@@ -346,6 +353,13 @@ impl Times {
             share /= f64::from(k + 1);
         }
         Self(table)
+    }
+
+    /// How many units `draw` will hand over with this random source.
+    fn sum(&self, mut random: Pcg64, units: &Range<usize>) -> f64 {
+        let mut sum = 0.0;
+        self.draw(&mut random, units, |_, times| sum += times);
+        sum
     }
 
     /// Hands over each unit that is there, and how often.
@@ -523,6 +537,34 @@ mod tests {
             // Counted, and all but two drawn one by one. The error of each spread is 2 %.
             let ratio = spread(2 * n) / spread(2 * n - 2);
             assert!((0.92..1.09).contains(&ratio), "{statistic:?} {ratio}");
+        }
+    }
+
+    #[test]
+    fn groups_of_one_are_as_sure_as_examples() {
+        // Scores of little use: the share of positives is most of average precision.
+        let n = 2 * MANY;
+        let positive: Vec<bool> = (0..n).map(|i| i % 2 == 0).collect();
+        let scores: Vec<f64> = (0..n).map(|i| ((i * 7919) % n) as f64).collect();
+        let plain = Sample::new(&scores, &positive);
+        let alone: Vec<u32> = (0..n as u32).collect();
+        let grouped = Sample {
+            groups: Some(&alone),
+            ..plain
+        };
+        for statistic in [Statistic::AveragePrecision, Statistic::RecallAtFpr(0.1)] {
+            let width = |sample: &Sample<'_>| {
+                let resampling = Resampling {
+                    resamples: 8000,
+                    seed: 3,
+                };
+                let drawn = Bootstrap::new(sample).unwrap();
+                let drawn = drawn.run(statistic, resampling, &|_| {}).unwrap();
+                percentile(&drawn, 0.975) - percentile(&drawn, 0.025)
+            };
+            // The error of a width of 8,000 draws is 1 %.
+            let ratio = width(&grouped) / width(&plain);
+            assert!((0.95..1.05).contains(&ratio), "{statistic:?} {ratio}");
         }
     }
 }

@@ -119,7 +119,8 @@ pub struct Share {
     pub value: f64,
     /// Its estimated variance.
     pub variance: f64,
-    /// Independent outcomes behind it, n of the module: for AUC, pairs without an example or a group in common.
+    /// Independent outcomes behind it, n of the module: for AUC, pairs without an example or a group in common. Below 1 where
+    /// less is known than by one outcome.
     pub outcomes: f64,
 }
 
@@ -191,7 +192,7 @@ impl Share {
 
 /// q: at least this share is like `outcomes` that were all alike, but for 2½ % of samples.
 pub(super) fn share_alike(outcomes: f64) -> f64 {
-    0.025_f64.powf(1.0 / outcomes.max(1.0))
+    0.025_f64.powf(1.0 / outcomes.max(0.0))
 }
 
 /// The symmetric interval, clipped to [`lowest`, 1].

@@ -15,6 +15,7 @@ use super::{
     text_blocks, whole,
 };
 use crate::Error;
+use crate::data::dataset::SkippedLines;
 use crate::data::rows::Rows;
 
 /// Some rows of a file, in the order of the file.
@@ -26,6 +27,8 @@ pub struct Batch {
     pub is_table: bool,
     /// What a user should know about the file; batches repeat it.
     pub notices: Arc<[String]>,
+    /// Lines left out between these rows.
+    pub skipped: SkippedLines,
 }
 
 /// Hands every batch of a file to `each`, on all threads, and what that makes of it to `take`, in
@@ -47,6 +50,7 @@ pub fn batches<T: Send, E: From<Error>>(
                 rows: examples.rows,
                 is_table: true,
                 notices: examples.notices.into(),
+                skipped: examples.skipped,
             }))
         }
         Err(input) => batches_from(input.reader(), &name, options, each, take),
@@ -68,7 +72,7 @@ pub fn batches_from<T: Send, E: From<Error>>(
     let mut blocks = text_blocks(head, reader, name, options)?.live();
     let any = AtomicBool::new(false);
     let each = |batch: Batch| {
-        any.store(true, Ordering::Relaxed);
+        any.fetch_or(!batch.rows.is_empty(), Ordering::Relaxed);
         each(batch)
     };
     let head = blocks.checked_head()?;
@@ -81,6 +85,7 @@ pub fn batches_from<T: Send, E: From<Error>>(
                     rows: examples.rows,
                     is_table: false,
                     notices: examples.notices.into(),
+                    skipped: examples.skipped,
                 }))
             },
             take,
@@ -104,6 +109,7 @@ fn csv_batches<T: Send, E: From<Error>>(
     let path = blocks.path().to_path_buf();
     let convert = |part: csv::Part, columns: &csv::Columns| {
         Ok(each(Batch {
+            skipped: part.skipped.clone(),
             rows: part.into_rows(columns)?,
             is_table: true,
             notices: Arc::clone(&columns.notices),

@@ -15,6 +15,7 @@ use csv::ByteRecord;
 use rayon::prelude::*;
 
 use super::blocks::{Block, Blocks, count};
+use super::table::OnError;
 use super::table::header::head_of;
 use super::{ReadOptions, Wrong, insert_label, shown, shown_up_to, table, too_many_classes, whole};
 use crate::data::dataset::{Examples, SkippedLines};
@@ -64,7 +65,7 @@ impl Columns {
             )),
             found => Ok(found),
         };
-        let must = |wanted: &String, what: &str| {
+        let must = |wanted: &String, what: &'static str| {
             place(wanted)?.ok_or_else(|| missing(&[wanted], what, &names, path, options))
         };
         let label = match &want {
@@ -153,7 +154,7 @@ fn whole_name(name: &String) -> String {
 /// Names the columns there are, and says so when the first line is not a header at all.
 fn missing(
     wanted: &[&String],
-    what: &str,
+    role: &'static str,
     names: &[String],
     path: &Path,
     options: &ReadOptions<'_>,
@@ -169,8 +170,18 @@ fn missing(
     let plural = if wanted.len() > 1 { "s" } else { "" };
     let wanted = listed(wanted, whole_name);
     let all = listed(&names.iter().collect::<Vec<_>>(), short_name);
-    let what = format!("no {what} column{plural} {wanted}; columns are {all}{hint}");
-    whole(path, what)
+    Error::NoColumn {
+        path: path.to_path_buf(),
+        role,
+        what: format!("{plural} {wanted}; columns are {all}{hint}"),
+    }
+}
+
+/// How records are read.
+struct Layout<'a> {
+    delimiter: u8,
+    columns: &'a Columns,
+    on_error: OnError,
 }
 
 /// The values and label codes of some records.
@@ -180,6 +191,8 @@ pub(super) struct Part {
     codes: Vec<u32>,
     values: Vec<f64>,
     records: usize,
+    /// Records left out between these.
+    pub(super) skipped: SkippedLines,
 }
 
 impl Part {
@@ -241,15 +254,10 @@ fn has_quote(block: &Block) -> bool {
 }
 
 /// Reads a block without quotes; `None` if it has no records.
-fn parse_block(
-    block: &Block,
-    delimiter: u8,
-    columns: &Columns,
-    path: &Path,
-) -> Result<Option<Part>> {
+fn parse_block(block: &Block, layout: &Layout<'_>, path: &Path) -> Result<Option<Part>> {
     let mut whole_block = None;
     let (text, line) = (WholeText::new(&block.text), block.first_line);
-    read_records(text, line, delimiter, columns, path, |part| {
+    read_records(text, line, layout, path, |part| {
         whole_block = Some(part);
         Ok::<(), Error>(())
     })?;
@@ -266,6 +274,11 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
     mut take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<Columns, E> {
     let (columns, delimiter, first) = open(&mut blocks, want, path, options)?;
+    let layout = Layout {
+        delimiter,
+        columns: &columns,
+        on_error: options.on_error,
+    };
     let mut batch = blocks.divide(first);
     if batch.is_empty() {
         // From a pipe the header may come alone.
@@ -277,7 +290,7 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
         let parsed: Vec<Result<Option<T>>> = batch
             .par_iter()
             .map(|block| {
-                let part = parse_block(block, delimiter, &columns, path)?;
+                let part = parse_block(block, &layout, path)?;
                 part.map(|part| convert(part, &columns)).transpose()
             })
             .collect();
@@ -287,7 +300,7 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
         }
         if let Some(first_line) = quoted.first().map(|block| block.first_line) {
             let text = quoted.into_iter().flat_map(|block| block.text).collect();
-            read_rest(text, first_line, delimiter, &columns, &mut blocks, |part| {
+            read_rest(text, first_line, &layout, &mut blocks, |part| {
                 take(convert(part, &columns)?)
             })?;
             break;
@@ -301,8 +314,7 @@ pub(super) fn each_part<T: Send, E: From<Error>>(
 fn read_rest<E: From<Error>>(
     text: VecDeque<u8>,
     first_line: u64,
-    delimiter: u8,
-    columns: &Columns,
+    layout: &Layout<'_>,
     blocks: &mut Blocks<impl Read>,
     take: impl FnMut(Part) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
@@ -318,7 +330,7 @@ fn read_rest<E: From<Error>>(
         guard: None,
         failed: None,
     };
-    let read = read_records(&mut rest, first_line, delimiter, columns, &path, take);
+    let read = read_records(&mut rest, first_line, layout, &path, take);
     rest.failed.map_or(read, |error| Err(error.into()))
 }
 
@@ -336,12 +348,11 @@ fn reader<R: Read>(text: R, delimiter: u8) -> csv::Reader<R> {
 fn read_records<E: From<Error>>(
     text: impl Source,
     first_line: u64,
-    delimiter: u8,
-    columns: &Columns,
+    layout: &Layout<'_>,
     path: &Path,
     mut take: impl FnMut(Part) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let mut csv = reader(text, delimiter);
+    let mut csv = reader(text, layout.delimiter);
     let mut record = ByteRecord::new();
     let mut part = Part::default();
     while csv
@@ -353,19 +364,24 @@ fn read_records<E: From<Error>>(
         let added = match guard {
             Some(Guard::AtEnd) if is_guard(&record) => break,
             Some(guard) => Err((record.len().saturating_sub(1), guard.what())),
-            None => add_record(&mut part, &record, columns),
+            None => add_record(&mut part, &record, layout.columns),
         };
-        added.map_err(|(field, what)| {
+        if let Err((field, what)) = added {
             let line = first_line + line_of(&record, &csv, guard.is_some());
             let column = field as u64 + 1;
-            Wrong { line, column, what }.at(path)
-        })?;
+            let wrong = Wrong { line, column, what };
+            // Behind a quote that is not closed nothing is known to be a line.
+            if guard.is_some() || layout.on_error == OnError::Stop {
+                return Err(wrong.at(path).into());
+            }
+            part.skipped.add(1, [wrong.into()]);
+        }
         csv.get_mut().record_read();
-        if csv.get_ref().ends_part(end, part.records) {
+        if csv.get_ref().ends_part(end, part.records + part.skipped.n) {
             take(std::mem::take(&mut part))?;
         }
     }
-    if part.records > 0 {
+    if part.records + part.skipped.n > 0 {
         take(part)?;
     }
     Ok(())
@@ -395,39 +411,62 @@ fn add_record(
             format!("{fields} fields, the header has {expected}"),
         ));
     }
-    if let Some(at) = columns.label.filter(|_| columns.want != Want::NoLabels) {
-        let label = record[at].trim_ascii();
-        let code = match part.dictionary.find(label) {
-            Some(code) => code,
-            None => new_label(&mut part.dictionary, label).map_err(|what| (at, what))?,
-        };
-        part.codes.push(code);
+    let label = columns.label.filter(|_| columns.want != Want::NoLabels);
+    let label = label.map(|at| (at, record[at].trim_ascii()));
+    let known = label.and_then(|(_, label)| part.dictionary.find(label));
+    if let Some((at, label)) = label.filter(|_| known.is_none()) {
+        check_label(label).map_err(|what| (at, what))?;
     }
-    for j in &columns.features {
-        let Some(j) = *j else {
-            part.values.push(0.0);
-            continue;
-        };
-        let field = record[j].trim_ascii();
-        // `1,000.5` as the reader of tables has it.
-        let number = labels::number(field).or_else(|| table::point_number(field));
-        match number {
-            Some(value) => part.values.push(value),
-            None => return Err((j, why_not_a_number(field, &columns.names[j]))),
+    let before = part.values.len();
+    if let Err(wrong) = add_numbers(&mut part.values, record, columns) {
+        part.values.truncate(before);
+        return Err(wrong);
+    }
+    // A record that is wrong leaves no class behind.
+    let inserted = label.map(|(at, label)| match known {
+        Some(code) => Ok(code),
+        None => insert_label(&mut part.dictionary, label).map_err(|what| (at, what)),
+    });
+    match inserted.transpose() {
+        Ok(code) => part.codes.extend(code),
+        Err(wrong) => {
+            part.values.truncate(before);
+            return Err(wrong);
         }
     }
     part.records += 1;
     Ok(())
 }
 
-fn new_label(dictionary: &mut Dictionary, label: &[u8]) -> std::result::Result<u32, String> {
+fn add_numbers(
+    values: &mut Vec<f64>,
+    record: &ByteRecord,
+    columns: &Columns,
+) -> std::result::Result<(), (usize, String)> {
+    for j in &columns.features {
+        let Some(j) = *j else {
+            values.push(0.0);
+            continue;
+        };
+        let field = record[j].trim_ascii();
+        // `1,000.5` as the reader of tables has it.
+        let number = labels::number(field).or_else(|| table::point_number(field));
+        match number {
+            Some(value) => values.push(value),
+            None => return Err((j, why_not_a_number(field, &columns.names[j]))),
+        }
+    }
+    Ok(())
+}
+
+fn check_label(label: &[u8]) -> std::result::Result<(), String> {
     if is_missing(label) {
         return Err(format!("the label is missing ({})", shown(label)));
     }
     if fast_float2::parse::<f64, _>(label).is_ok_and(|x| !x.is_finite()) {
         return Err(format!("label {} is not finite", shown(label)));
     }
-    insert_label(dictionary, label)
+    Ok(())
 }
 
 /// The ways in which programs write that there is nothing.
@@ -611,8 +650,19 @@ impl<R: Read> Source for &mut Rest<'_, R> {
 /// One after the other.
 fn join(parts: Vec<Part>, columns: Columns, path: &Path) -> Result<Examples> {
     let n: usize = parts.iter().map(|part| part.codes.len()).sum();
+    let mut skipped = SkippedLines::default();
+    for part in &parts {
+        skipped.add(part.skipped.n, part.skipped.first.iter().cloned());
+    }
     if n == 0 {
-        return Err(whole(path, "no examples after the header"));
+        let what = match skipped.first.first() {
+            Some(first) => format!(
+                "no examples after the header: all {} lines are wrong, the first, line {}: {}",
+                skipped.n, first.line, first.what
+            ),
+            None => "no examples after the header".to_string(),
+        };
+        return Err(whole(path, what));
     }
     let mut codes = Vec::with_capacity(n);
     let mut values = Vec::with_capacity(n * columns.features.len());
@@ -629,6 +679,6 @@ fn join(parts: Vec<Part>, columns: Columns, path: &Path) -> Result<Examples> {
         labels,
         names: columns.feature_names(),
         notices: columns.notices.to_vec(),
-        skipped: SkippedLines::default(),
+        skipped,
     })
 }

@@ -2,7 +2,7 @@
 //! zip, recognised by content; from a file or from standard input.
 //!
 //! A reader refuses bad input with its place and reads the rest of nothing: either the whole file
-//! is examples, or there is an error. Memory is bounded by the examples and a few blocks of text.
+//! is examples, or there is an error; unless lines that are wrong are to be left out, which are counted. Memory is bounded by the examples and a few blocks of text.
 
 mod batches;
 mod blocks;
@@ -83,6 +83,8 @@ pub struct ReadOptions<'a> {
     pub max_features: usize,
     /// How the text is written; UTF-8, or UTF-16 with a byte order mark, if `None`.
     pub encoding: Option<Encoding>,
+    /// What is done about a line of text that is wrong.
+    pub on_error: OnError,
     /// Progress callback, called now and then with the bytes read of the file, compressed bytes if it is compressed.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -102,6 +104,7 @@ impl Default for ReadOptions<'_> {
             max_line: MAX_LINE,
             max_features: MAX_FEATURES,
             encoding: None,
+            on_error: OnError::Stop,
             progress: None,
         }
     }
@@ -183,6 +186,10 @@ pub fn read(path: &Path, options: &ReadOptions<'_>) -> Result<Examples> {
         (Input::Plain { file, head, length }, _) if encoding::is_utf8(&head, options.encoding) => {
             refuse_no_text(&head, None, path)?;
             match format_of(path, &head, options) {
+                // Where lines are left out, rows cannot be parsed into the place that was counted for them.
+                Format::Svmlight if options.on_error == OnError::Skip => {
+                    read_from(file, path, options)
+                }
                 Format::Svmlight => svmlight::read_file(&file, length, path, options),
                 Format::Csv => read_from(file, path, options),
                 Format::Parquet => read_parquet(file, Want::Labels, path, options),
@@ -205,7 +212,7 @@ pub fn read_from(
     let mut blocks = text_blocks(head, reader, name, options)?;
     let head = blocks.checked_head()?;
     match format_of(name, head, options) {
-        Format::Svmlight => svmlight::read_blocks(blocks, name, options, OnError::Stop),
+        Format::Svmlight => svmlight::read_blocks(blocks, name, options),
         Format::Csv => csv::read_blocks(blocks, name, options),
         Format::Parquet => Err(parquet_stream(name)),
     }

@@ -2,8 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::Result;
 use crate::metrics::{self, Auc, Sample, WeightedAuc};
+use crate::{Error, Result};
 
 /// AUC with its interval, of examples that count once or have weights.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,13 +65,17 @@ impl From<WeightedAuc> for AucPart {
 }
 
 impl AucPart {
-    /// The usual one of a sample.
+    /// The usual one of a sample; of weights and groups together there is none.
     pub(super) fn of(sample: &Sample<'_>) -> Result<AucPart> {
         let Sample {
             scores, positive, ..
         } = *sample;
         Ok(match (sample.weights, sample.groups) {
-            (Some(weights), _) => metrics::weighted_auc(scores, positive, weights)?.into(),
+            (Some(_), Some(_)) => {
+                let what = "weights and groups: there is no interval of AUC for both".to_string();
+                return Err(Error::Classes { what });
+            }
+            (Some(weights), None) => metrics::weighted_auc(scores, positive, weights)?.into(),
             (None, Some(groups)) => metrics::clustered_auc(scores, positive, groups)?.into(),
             (None, None) => metrics::auc(scores, positive)?.into(),
         })
@@ -111,4 +115,23 @@ pub(super) fn number_of(groups: &[u32]) -> usize {
     names.sort_unstable();
     names.dedup();
     names.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_and_groups_together_are_refused() {
+        let sample = Sample {
+            weights: Some(&[1.0, 2.0, 1.0, 1.0]),
+            ..Sample::new(&[1.0, 2.0, 3.0, 4.0], &[false, true, false, true])
+        };
+        assert!(AucPart::of(&sample).is_ok());
+        let both = Sample {
+            groups: Some(&[0, 0, 1, 1]),
+            ..sample
+        };
+        assert!(matches!(AucPart::of(&both), Err(Error::Classes { .. })));
+    }
 }

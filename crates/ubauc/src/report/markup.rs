@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::auc_part::as_count;
 pub(super) use crate::document::escape_markup as escape;
-use crate::document::numbers::thousands;
+use crate::document::numbers::{thousands, three_digits};
 use crate::document::{Table, html, text::clip};
 
 /// Letters of a name that are shown; the rest is under the pointer.
@@ -38,11 +38,12 @@ pub(super) fn percent(value: f64) -> String {
     }
 }
 
-/// A count, or a weight to one digit.
+/// A count, or a weight to one digit after the point; below 1 to three digits.
 pub(super) fn counted(value: f64) -> String {
     match as_count(value) {
         Some(n) => thousands(n),
         None if value.abs() >= 1e15 => format!("{value:.3e}"),
+        None if value < 1.0 => three_digits(value),
         None => {
             let tenths = (10.0 * value).round() as u64;
             format!("{}.{}", thousands(tenths / 10), tenths % 10)
@@ -125,4 +126,16 @@ pub(super) fn short(text: &str) -> String {
 /// The same for a sentence.
 pub(super) fn clipped(text: &str) -> String {
     clip(text, 400)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_weights_keep_their_digits() {
+        let shown = [0.0, 0.04, 0.1, 3.0, 12.34, 1234.56, 1e-9].map(counted);
+        let expected = ["0", "0.0400", "0.100", "3", "12.3", "1,234.6", "1.00e-9"];
+        assert_eq!(shown, expected);
+    }
 }

@@ -110,7 +110,9 @@ fn caption(report: &Report) -> String {
         n => format!(" {n} more scorers are in the table only."),
     };
     let counted = match (main.auc.n_groups, main.auc.weights) {
-        (Some(_), _) => " It counts a group as one row, which may be too careful.",
+        (Some(_), _) => {
+            " It counts a group as one row, which is too careful unless the rows of a group are alike; where large groups differ from small ones it may be too narrow."
+        }
         (None, Some(_)) => " It counts as many rows as say as much with equal weights.",
         (None, None) => "",
     };

@@ -56,15 +56,21 @@ pub fn score_objective(
         least_squares,
         softness,
     };
-    refuse("score", chunk.scores, "be finite", |c| c.is_finite())?;
+    refuse("score", chunk.scores, "finite", |c| c.is_finite())?;
     let weights = chunk.weights.unwrap_or(&[]);
-    refuse("weight", weights, "be finite and not negative", |s| {
+    refuse("weight", weights, "finite and not negative", |s| {
         s.is_finite() && s >= 0.0
     })?;
     // λ does not matter to the sums by class.
     let total = Sums::of(chunk, Loss::Hinge, 0.0, 0.0)?.total;
-    if !(total.pos > 0.0 && total.neg > 0.0) {
+    if chunk.scores.is_empty() {
         return Err(Error::Empty);
+    }
+    for (weight, class) in [(total.pos, "positive"), (total.neg, "negative")] {
+        if weight <= 0.0 {
+            let what = format!("no {class} example has weight; both classes are needed");
+            return Err(Error::Classes { what });
+        }
     }
     let loss = objective.loss();
     let [lambda, _] = best_lambda(chunk, loss)?;
@@ -180,9 +186,13 @@ mod tests {
             assert!(matches!(of(good, beta, softness), Error::Parameter { .. }));
         }
         let nan = chunk(&[f64::NAN, 1.0], &[false, true]);
-        assert!(matches!(of(nan, 1.0, 1.0), Error::NotFinite { row: 0, .. }));
+        assert_eq!(
+            of(nan, 1.0, 1.0).to_string(),
+            "score of example 1 is NaN; it must be finite"
+        );
         let one = chunk(&[0.0, 1.0], &[true, true]);
-        assert!(matches!(of(one, 1.0, 1.0), Error::Empty));
+        assert!(matches!(of(one, 1.0, 1.0), Error::Classes { what } if what.contains("negative")));
+        assert!(matches!(of(chunk(&[], &[]), 1.0, 1.0), Error::Empty));
         let short = chunk(&[0.0, 1.0], &[true]);
         assert!(matches!(of(short, 1.0, 1.0), Error::Length { .. }));
     }

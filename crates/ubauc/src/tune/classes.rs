@@ -6,6 +6,9 @@
 //! estimates Hand and Till's M. With C classes and F folds there are C⌈F/C⌉ entries, so every class occurs equally often, every
 //! fold nearly so, and the cost is that of a search over two classes with as many folds.
 //!
+//! Classes differ in difficulty, which is no error of the mean: its variance is Σ_c v_c/(n_c C²), v_c the variance of the n_c
+//! entries of class c, and unknown if a class has one entry.
+//!
 //! C is at most [`MOST_SEARCHED`]: of more classes those in the middle of as many equal parts of the classes by size are
 //! taken. A class with fewer examples than folds is not among them; it is trained with what the others chose. Folds have a
 //! share of every class. The weights a_i are those of all examples, not those of a training part, which differ by one
@@ -13,7 +16,7 @@
 
 use std::borrow::Cow;
 
-use super::folds::{LocalFolds, Sizes, Source, Training, Unseen};
+use super::folds::{LocalFolds, Place, Sizes, Source, Training, Unseen};
 use super::kinds::Kinds;
 use super::parts::Parts;
 use super::{Folds, TuneInputs, TuneParams, Tuned, tune_over};
@@ -182,6 +185,11 @@ impl Folds for ClassFolds<'_> {
     fn path(&self, without: u32, weighting: Weighting) -> Result<Path<'_>> {
         let (folds, entry) = self.entry(without);
         folds.path_of(&entry.training, weighting)
+    }
+
+    fn place(&self, fold: u32) -> Place {
+        let Entry { class, fold, .. } = self.entries[fold as usize];
+        Place { class, fold }
     }
 
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen> {

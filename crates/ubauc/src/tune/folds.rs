@@ -34,6 +34,15 @@ pub struct Sizes {
     pub unavoidable: usize,
 }
 
+/// Where a value of the criterion is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The positive class.
+    pub class: usize,
+    /// The fold.
+    pub fold: u32,
+}
+
 /// A model on examples that it has not seen.
 #[derive(Debug, Clone, Copy)]
 pub struct Unseen {
@@ -50,6 +59,11 @@ pub trait Folds: Sync {
 
     /// Rows ready to be fitted, without those of a fold.
     fn path(&self, without: u32, weighting: Weighting) -> Result<Path<'_>>;
+
+    /// Which class is positive, and which examples are left out: many classes share a search (`classes.rs`).
+    fn place(&self, fold: u32) -> Place {
+        Place { class: 0, fold }
+    }
 
     /// How a model fitted without a fold does on it.
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen>;

@@ -53,7 +53,9 @@ impl LossGrid {
         let ratios = match criterion {
             Criterion::PartialAuc { max_fpr } if moves && max_fpr < 1.0 => {
                 let ratios = [0.25 / max_fpr, 1.0 / max_fpr].map(two_digits);
-                ratios.map(ClassWeight::Ratio).to_vec()
+                // A ratio of 1 is balanced.
+                let others = ratios.into_iter().filter(|ratio| *ratio != 1.0);
+                others.map(ClassWeight::Ratio).collect()
             }
             _ => Vec::new(),
         };
@@ -115,10 +117,9 @@ impl LossGrid {
             return weights(&both[..1]).iter().flat_map(of).collect();
         }
         if self.softness.is_empty() {
-            let allowed = weights(&both);
-            let defaults = Setting::defaults().into_iter();
-            return defaults
-                .filter(|s| allowed.contains(&s.class_weight))
+            return weights(&both)
+                .into_iter()
+                .flat_map(default_losses)
                 .collect();
         }
         let kinds = match self.least_squares.is_empty() {
@@ -146,6 +147,18 @@ impl LossGrid {
         }
         settings
     }
+}
+
+/// The losses that are tried by default with this weight of the classes: of a ratio those of balanced classes.
+fn default_losses(class_weight: ClassWeight) -> impl Iterator<Item = Setting> {
+    let like = match class_weight {
+        ClassWeight::None => ClassWeight::None,
+        ClassWeight::Balanced | ClassWeight::Ratio(_) => ClassWeight::Balanced,
+    };
+    let alike = Setting::defaults().into_iter();
+    alike
+        .filter(move |s| s.class_weight == like)
+        .map(move |s| Setting { class_weight, ..s })
 }
 
 fn distinct(of: &[f64]) -> Vec<f64> {

@@ -98,7 +98,27 @@ fn classes_with_few_examples_take_no_part_and_none_is_refused() {
         tune_classes(ClassRows::Rows(&data), &classes, &inputs, &params(folds))
     };
     // The class of 4 examples is too small for 5 folds: two classes, three entries each.
-    assert_eq!(tune(5).unwrap().best().judged.fold_aucs.len(), 6);
+    let found = tune(5).unwrap();
+    let judged = &found.best().judged;
+    assert_eq!((judged.fold_aucs.len(), judged.folds), (6, 5));
+    // Entries of one class, in turn; the variance of a mean of three.
+    let variance = |class: usize| {
+        let own: Vec<f64> = judged
+            .fold_aucs
+            .iter()
+            .skip(class)
+            .step_by(2)
+            .copied()
+            .collect();
+        let mean = own.iter().sum::<f64>() / 3.0;
+        own.iter().map(|a| (a - mean).powi(2)).sum::<f64>() / 2.0 / 3.0
+    };
+    let expected = (variance(0) + variance(1)).sqrt() / 2.0;
+    assert!((judged.standard_error - expected).abs() < 1e-15);
+    // Each class once: nothing is known of the spread within a class.
+    let once = tune(3).unwrap();
+    assert!(once.best().judged.standard_error.is_nan());
+    assert_eq!(once.best().judged.folds, 3);
     assert_eq!(tune(4).unwrap().best().judged.fold_aucs.len(), 6);
     assert_eq!(tune(3).unwrap().best().judged.fold_aucs.len(), 3);
     let refused = tune(26).unwrap_err().to_string();

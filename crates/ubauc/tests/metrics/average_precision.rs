@@ -226,6 +226,30 @@ fn no_variation_is_exactly_none_and_no_certainty() {
     let tied = average_precision_interval(&[1.0; 7], &positive).unwrap();
     assert_eq!((tied.value, tied.variance), (3.0 / 7.0, 0.0));
     assert!(tied.ci95[0] < 0.2 && tied.ci95[1] > 0.7);
+    // One positive on top of n negatives: its true place is among the best 97½ % of them once in 40 times, and there the
+    // area under precision, by sums, is that of s = 0.025 and ε = 0 or of s = 1 and all of the 2½ % in ε.
+    let n = 10_000;
+    let scores: Vec<f64> = (0..=n).map(f64::from).collect();
+    let positive: Vec<bool> = (0..=n).map(|i| i == n).collect();
+    let found = average_precision_interval(&scores, &positive).unwrap();
+    let area = |s: f64| {
+        let ratio = f64::from(n);
+        let epsilon = 1.0 - (0.025 / s).powf(1.0 / ratio);
+        let precision = |i: u32| {
+            let t = (f64::from(i) + 0.5) / 20_000.0;
+            let false_alarms = if t < s { epsilon } else { 1.0 };
+            t / (t + ratio * false_alarms) / 20_000.0
+        };
+        (0..20_000).map(precision).sum::<f64>()
+    };
+    let least = (0..=400).map(|i| area(0.025_f64.powf(f64::from(i) / 400.0)));
+    let least = least.fold(1.0, f64::min);
+    assert!(least < 0.1, "{least}");
+    assert!(
+        (found.ci95[0] - least).abs() < 1e-4,
+        "{} {least}",
+        found.ci95[0]
+    );
     // One positive: the largest variance there is, and no less for the negatives.
     let one = average_precision_interval(&[2.0, 3.0, 1.0], &[true, false, false]).unwrap();
     assert_eq!(one.value, 0.5);

@@ -126,7 +126,8 @@ fn columns_are_chosen_by_name_in_the_order_asked_for() {
 fn columns_that_are_not_there_or_twice_are_refused() {
     for text in ["a,b\n1,2\n", "y,y\n1,2\n", "1,2\n1,2\n", "y\n1\n"] {
         let refused = from_bytes(text.as_bytes(), &options());
-        assert!(matches!(refused, Err(Error::File { .. })), "{text:?}");
+        let is_refused = matches!(refused, Err(Error::File { .. } | Error::NoColumn { .. }));
+        assert!(is_refused, "{text:?}");
     }
 }
 

@@ -47,6 +47,40 @@ fn only_a_partial_auc_tries_them_and_only_where_weights_are_free() {
 }
 
 #[test]
+fn a_given_ratio_is_tried_with_the_losses_of_balanced_classes() {
+    let of = |class_weights: &[ClassWeight]| {
+        let grid = LossGrid {
+            class_weights: class_weights.to_vec(),
+            ..LossGrid::default()
+        };
+        grid.params().settings
+    };
+    let four = ClassWeight::Ratio(4.0);
+    let balanced = of(&[ClassWeight::Balanced]);
+    assert_eq!(balanced.len(), 3);
+    let weighted: Vec<Setting> = (balanced.iter())
+        .map(|&loss| Setting {
+            class_weight: four,
+            ..loss
+        })
+        .collect();
+    assert_eq!(of(&[four]), weighted);
+    let none = of(&[ClassWeight::None]);
+    assert_eq!(of(&[ClassWeight::None, four]), [none, weighted].concat());
+    assert_eq!(of(&[]), Setting::defaults());
+}
+
+#[test]
+fn a_ratio_of_one_is_not_tried_beside_balanced_classes() {
+    let quarter = Criterion::PartialAuc { max_fpr: 0.25 };
+    let found = LossGrid::default().params_for(quarter);
+    assert_eq!(ratios(&found), [4.0; 3]);
+    let one = Criterion::PartialAuc { max_fpr: 0.999 };
+    let found = LossGrid::default().params_for(one);
+    assert_eq!(ratios(&found), [0.25; 3]);
+}
+
+#[test]
 fn a_choice_at_the_end_makes_the_list_of_ratios_longer() {
     let data = generated(1500, 6, 0.85);
     let setting = |ratio| Setting {

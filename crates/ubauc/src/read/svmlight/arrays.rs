@@ -124,6 +124,19 @@ impl Arrays {
     /// Closes the gaps of blocks that held less than their room (comments, empty lines), counts
     /// the row ends from the start of the file, and joins the labels.
     pub(super) fn finish(
+        self,
+        rooms: impl Iterator<Item = Room>,
+        filled: Vec<Filled>,
+        path: &Path,
+    ) -> Result<Examples> {
+        if filled.iter().all(|block| block.rows == 0) {
+            return Err(whole(path, "no examples in the file"));
+        }
+        self.joined(rooms, filled, path)
+    }
+
+    /// The same, be there examples or not.
+    pub(super) fn joined(
         mut self,
         rooms: impl Iterator<Item = Room>,
         filled: Vec<Filled>,
@@ -150,9 +163,6 @@ impl Arrays {
             entries += block.entries;
             row_at += room.rows;
             entry_at += room.entries;
-        }
-        if rows == 0 {
-            return Err(whole(path, "no examples in the file"));
         }
         self.codes.truncate(rows);
         self.indptr.truncate(rows + 1);

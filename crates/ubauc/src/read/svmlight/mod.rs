@@ -249,7 +249,6 @@ pub(super) fn read_blocks(
     mut blocks: Blocks<impl Read + Send>,
     path: &Path,
     options: &ReadOptions<'_>,
-    on_error: OnError,
 ) -> Result<Examples> {
     // Enough blocks under way to keep every thread busy, and no more, so that memory stays bounded.
     let (send, receive) = mpsc::sync_channel(2 * rayon::current_num_threads());
@@ -265,7 +264,7 @@ pub(super) fn read_blocks(
         });
         let one = |(number, block): (usize, Result<Block>)| {
             let part = block.and_then(|mut block| {
-                let parsed = parse_or_skip(&mut block, options, on_error);
+                let parsed = parse_or_skip(&mut block, options);
                 parsed.map_err(|wrong| wrong.at(path))
             });
             failed.fetch_or(part.is_err(), Ordering::Relaxed);
@@ -308,10 +307,10 @@ pub(super) fn read_blocks(
 fn parse_or_skip(
     block: &mut Block,
     options: &ReadOptions<'_>,
-    on_error: OnError,
 ) -> std::result::Result<(Part, SkippedLines), Wrong> {
     let mut skipped = SkippedLines::default();
-    match (parse_block(block, options, &must_be_number), on_error) {
+    let parsed = parse_block(block, options, &must_be_number);
+    match (parsed, options.on_error) {
         (Ok(part), _) => return Ok((part, skipped)),
         (Err(wrong), OnError::Stop) => return Err(wrong),
         (Err(_), OnError::Skip) => {}
@@ -341,13 +340,17 @@ pub(super) fn each_block<T: Send, E: From<Error>>(
         let parsed: Vec<Result<Option<T>>> = batch
             .into_par_iter()
             .map(|mut block| {
-                let (arrays, room, filled) = parse_block(&mut block, options, &must_be_number)
-                    .map_err(|wrong| wrong.at(&path))?;
-                if filled.rows == 0 {
+                let parsed = parse_or_skip(&mut block, options);
+                let ((arrays, room, filled), skipped) = parsed.map_err(|wrong| wrong.at(&path))?;
+                if filled.rows == 0 && skipped.n == 0 {
                     return Ok(None);
                 }
-                let examples = arrays.finish(std::iter::once(room), vec![filled], &path)?;
-                convert(examples).map(Some)
+                let examples = arrays.joined(std::iter::once(room), vec![filled], &path)?;
+                convert(Examples {
+                    skipped,
+                    ..examples
+                })
+                .map(Some)
             })
             .collect();
         for part in parsed {

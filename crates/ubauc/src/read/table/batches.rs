@@ -238,7 +238,7 @@ impl Places {
             .map(|(j, name)| (name.as_str(), j))
             .collect();
         let no_header = options.read.no_header;
-        let place = |name: &str, what: &str| {
+        let place = |name: &str, what: &'static str| {
             let found = by_name.get(name).copied();
             found.ok_or_else(|| super::no_column(name, what, names, no_header, path))
         };

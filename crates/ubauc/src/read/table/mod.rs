@@ -141,6 +141,7 @@ impl<'a> TableOptions<'a> {
             max_line: self.max_line,
             progress: self.progress,
             encoding: self.encoding,
+            on_error: self.on_error,
             ..Default::default()
         }
     }
@@ -226,9 +227,7 @@ fn read_data_from(
     let mut blocks = text_blocks(head, reader, name, &read)?;
     let head = blocks.checked_head()?;
     match format_of(name, head, &read) {
-        Format::Svmlight => {
-            lines::read_blocks(blocks, name, &read, options.on_error).map(Data::Rows)
-        }
+        Format::Svmlight => lines::read_blocks(blocks, name, &read).map(Data::Rows),
         Format::Csv => csv::read_csv(blocks, name, options).map(Data::Table),
         Format::Parquet => Err(parquet_stream(name)),
     }
@@ -244,7 +243,13 @@ pub(super) fn point_number(field: &[u8]) -> Option<f64> {
 }
 
 /// Names the columns there are, and the one that may be meant; says so when the first line is not a header at all.
-fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: &Path) -> Error {
+fn no_column(
+    wanted: &str,
+    role: &'static str,
+    names: &[String],
+    no_header: bool,
+    path: &Path,
+) -> Error {
     let show = |name: &String| shown(name.as_bytes());
     let mut all: Vec<String> = names.iter().take(12).map(show).collect();
     if names.len() > all.len() {
@@ -256,16 +261,17 @@ fn no_column(wanted: &str, what: &str, names: &[String], no_header: bool, path: 
     let is_number = |name: &String| labels::number(name.trim().as_bytes()).is_some();
     let hint = if !no_header && names.iter().all(is_number) {
         "; the first line looks like data: a header is expected (or --no-header)"
-    } else if what == "label" {
+    } else if role == "label" {
         "; name the column of labels (--label)"
     } else {
         ""
     };
     let wanted = shown_up_to(usize::MAX, wanted.as_bytes());
-    whole(
-        path,
-        format!("no {what} column {wanted}{meant}; columns are {all}{hint}"),
-    )
+    Error::NoColumn {
+        path: path.to_path_buf(),
+        role,
+        what: format!(" {wanted}{meant}; columns are {all}{hint}"),
+    }
 }
 
 /// The name that is most like another: the same in other letters, or with a few mistakes.

@@ -31,7 +31,7 @@ impl Roles {
             .enumerate()
             .map(|(j, name)| (name.as_str(), j))
             .collect();
-        let place = |wanted: &String, what: &str| {
+        let place = |wanted: &String, what: &'static str| {
             let found = by_name.get(wanted.as_str()).copied();
             found.ok_or_else(|| super::no_column(wanted, what, names, options.no_header, path))
         };

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::super::blocks::Blocks;
-use super::super::{svmlight, whole};
+use super::super::{ReadOptions, svmlight, whole};
 use super::batches::{GivenKind, TableBatch, TableBatches};
 use crate::data::dataset::Examples;
 use crate::data::rows::Rows;
@@ -58,6 +58,7 @@ pub(super) fn batches<T: Send, E: From<Error>>(
             rows,
             labels,
             notices,
+            skipped,
             ..
         } = examples;
         let levels: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
@@ -68,14 +69,18 @@ pub(super) fn batches<T: Send, E: From<Error>>(
                 levels: levels.into(),
             }),
             unreadable: vec![0; places.len()],
-            n_skipped: 0,
-            skipped: Vec::new(),
+            n_skipped: skipped.n,
+            skipped: skipped.first,
             notices: Arc::from(notices),
             is_table: false,
         }))
     };
     let mut any = false;
-    svmlight::each_block(blocks, &options.read.read_options(), convert, |made| {
+    let read = ReadOptions {
+        on_error: options.on_error,
+        ..options.read.read_options()
+    };
+    svmlight::each_block(blocks, &read, convert, |made| {
         any = true;
         take(made)
     })?;
@@ -169,6 +174,25 @@ mod tests {
         let found = read("1 0:2 3:4\n0 1:1\n", &given(&["0", "3"], true)).unwrap();
         let first = &found[0].table.columns()[0].values;
         assert_eq!(*first, Values::Number(vec![2.0, 0.0]));
+    }
+
+    #[test]
+    fn wrong_lines_are_left_out_and_counted() {
+        let text = "1 1:2\nword 1:2\n0 1:x\n0 1:3\n";
+        let options = given(&["1"], false);
+        assert!(read(text, &options).is_err());
+        let skip = TableBatches {
+            on_error: OnError::Skip,
+            ..options
+        };
+        let found = read(text, &skip).unwrap();
+        assert_eq!((found.len(), found[0].n_skipped), (1, 2));
+        let lines: Vec<u64> = found[0].skipped.iter().map(|s| s.line).collect();
+        assert_eq!(lines, [2, 3]);
+        let first = &found[0].table.columns()[0].values;
+        assert_eq!(*first, Values::Number(vec![2.0, 3.0]));
+        let none = read("word 1:2\n", &skip).unwrap();
+        assert_eq!((none[0].table.len(), none[0].n_skipped), (0, 1));
     }
 
     #[test]
