@@ -2,6 +2,7 @@
 
 mod initial_model;
 mod many;
+mod many_page;
 mod online;
 mod options;
 mod page;

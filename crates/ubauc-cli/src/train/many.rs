@@ -19,6 +19,7 @@ use ubauc::model_file::SavedClassModel;
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::tune::{TuneParams, TunedMaps, has_collapsed};
 
+use super::many_page::JudgedClasses;
 use super::report::{SearchReport, Seconds};
 use super::saved_model::parameters_of;
 use super::test_file::TestRows;
@@ -76,7 +77,13 @@ pub(super) fn run(
     let written = path.map_or(Ok(()), |path| saved.save(path));
     let test = test.map(|rows| tested(args, &rows, &saved.model, output));
     let test = test.transpose()?;
-    warn(&learned, &spec, (training, &classes), output)?;
+    let judged = JudgedClasses {
+        test: test.as_ref(),
+        train: &train,
+    };
+    let rows = (training, &classes);
+    let page = args.write_class_page(&saved, rows, tuned.as_ref(), &judged, seed);
+    warn(&learned, &spec, rows, output)?;
     let seconds = Seconds {
         read: seconds_read,
         tune: tuned.is_some().then_some(seconds_tune),
@@ -105,6 +112,7 @@ pub(super) fn run(
         output.report(&report)
     };
     written?;
+    page?;
     reported
 }
 
@@ -117,7 +125,6 @@ impl TrainArgs {
             ("--decreasing", !self.training.decreasing.is_empty()),
             ("--group", self.training.group.is_some()),
             ("--initial-model", self.initial_model.is_some()),
-            ("--report", self.page.report.is_some()),
             ("--trace", self.trace),
             ("--held-out", self.search.held_out.is_some()),
             (
@@ -126,13 +133,14 @@ impl TrainArgs {
             ),
             ("--algorithm", self.algorithm.is_rival()),
         ];
-        let Some((option, _)) = options.iter().find(|o| o.1) else {
+        let found = options.iter().find(|o| o.1).map(|o| o.0);
+        let Some(option) = found.or(self.page.costs.for_two_classes()) else {
             return Ok(());
         };
         let classes = labels.classes();
         let file = self.input.file.display();
         let first = classes.first().map_or(String::new(), ToString::to_string);
-        let what = match *option {
+        let what = match option {
             "--algorithm" => format!(
                 "--algorithm {} has no sample weights, by which many classes count alike",
                 self.algorithm.name()
