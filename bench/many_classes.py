@@ -69,7 +69,7 @@ def multinomial(gamma, X, y):
 
 
 def chosen(fit, views, X, y):
-    """The model of all examples with the gamma, and the view, of the largest mean over the folds."""
+    """The model of all examples with the gamma and the view of the largest mean over folds."""
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=1).split(X, y))
     means = {}
     for gamma in GAMMAS:
@@ -130,7 +130,8 @@ def main(names):
             else:
                 cell += f" ({difference(ours, scores, y_test, labels)})"
             cells.append(cell)
-            print(f"{time.process_time():.0f}s {name} {method} {view} {gamma:g} {cell}", file=sys.stderr)
+            said = f"{time.process_time():.0f}s {name} {method} {view} gamma {gamma:g} {cell}"
+            print(said, file=sys.stderr, flush=True)
         about = [name, y.size, counts.size, f"{counts.min()}, {counts.max()}"]
         print("| " + " | ".join(map(str, about + cells)) + " |", flush=True)
 

@@ -358,7 +358,7 @@ fn value_at<'a>(report: &'a Value, key: &str) -> &'a Value {
 }
 
 /// Every number of a page that has a key, as the JSON has it.
-fn assert_numbers(page: &str, report: &Value, wanted: &[&str]) {
+fn assert_numbers(page: &str, report: &Value) {
     let mut keys = Vec::new();
     for data in page.split("<data value=\"").skip(1) {
         let tag = data.split('>').next().unwrap();
@@ -370,7 +370,9 @@ fn assert_numbers(page: &str, report: &Value, wanted: &[&str]) {
         assert_eq!(value_at(report, key).as_f64(), Some(value), "{key}");
         keys.push(key);
     }
-    assert!(wanted.iter().all(|key| keys.contains(key)), "{keys:?}");
+    for part in ["m", "certificate.gap", "classes.", "pairs."] {
+        assert!(keys.iter().any(|key| key.starts_with(part)), "{keys:?}");
+    }
 }
 
 #[test]
@@ -419,12 +421,8 @@ fn pages_say_what_the_json_says() {
     // `report` prints all that is on its page, and `evaluate` writes the same sections.
     let words = ["report", "m.json", "t.csv", "-o", "r.html", "--json"];
     let found = json(&ubauc(dir, &words));
-    let wanted = ["m", "certificate.gap", "classes.0.auc", "pairs.0.auc"];
     let reported = read("r.html");
-    let wanted: Vec<&str> = (wanted.into_iter())
-        .filter(|key| !key.contains(".0.") || reported.contains(&format!("\"{key}\"")))
-        .collect();
-    assert_numbers(&reported, &found, &wanted);
+    assert_numbers(&reported, &found);
     assert_eq!(found["pairs"].as_array().unwrap().len(), 3);
     let words = [
         "evaluate", "t.csv", "--model", "m.json", "--report", "e.html", "--json",
