@@ -305,6 +305,10 @@ fn a_wrong_test_file_is_found_early() {
             ("label.csv", "kind"),
             ("text.csv", "what"),
         ] {
+            // A gap, where there may be some.
+            if with_category && file == "text.csv" {
+                continue;
+            }
             let words = [
                 &["train", "x.csv", "--label", "kind", "--test", file][..],
                 &["--model", "m.json"],
@@ -326,17 +330,23 @@ fn a_wrong_test_file_is_found_early() {
 #[test]
 fn columns_of_codes_are_judged_by_all_classes() {
     let mut text = "kind,place,x\n".to_string();
-    for i in 0..6000_u64 {
-        let mixed = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-        let place = mixed % 100;
-        // Neighbours have nothing in common.
-        let is_elm = (place.wrapping_mul(2_654_435_761) >> 7) % 10 > (mixed >> 20) % 10;
-        let kind = match (mixed >> 30) % 2 {
-            0 => "ash",
-            _ if is_elm => "elm",
-            _ => "oak",
+    let mut state = 5_u64;
+    let mut next = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    // Neighbours have nothing in common.
+    let tenths: Vec<u64> = (0..100).map(|_| next(11)).collect();
+    for _ in 0..6000 {
+        let place = next(100);
+        let kind = match (next(2), next(10) < tenths[place as usize]) {
+            (0, _) => "ash",
+            (_, true) => "elm",
+            (_, false) => "oak",
         };
-        writeln!(text, "{kind},{},{}", 1000 + place, (mixed >> 9) % 7).unwrap();
+        writeln!(text, "{kind},{},{}", 1000 + place, next(7)).unwrap();
     }
     let directory = directory_with(&[("x.csv", &text)]);
     let words = [&["train", "x.csv", "--label", "kind"][..], &GIVEN].concat();
