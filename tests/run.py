@@ -14,9 +14,11 @@ from queue import SimpleQueue
 ROOT = Path(__file__).resolve().parents[1]
 CARGO = ["cargo", "test", "--workspace", "--all-features", "--no-fail-fast"]
 # Files that start clusters take longest. They come first, so that none is left alone at the end.
-SLOWEST = ["test_dask_killed.py", "test_dask.py", "test_dask_folds.py", "test_docs.py"]
+SLOWEST = ["test_dask_glass.py", "test_dask_killed.py", "test_dask.py", "test_dask_folds.py"]
+SLOWEST += ["test_docs.py", "test_page.py"]
 PYTEST = [
-    *(sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
+    *(sys.executable, "-m", "pytest", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+    "--durations=25",
     *(f"python/tests/{name}" for name in SLOWEST),
     *("python/tests", "tests/reference", "tests/test_run.py"),
 ]

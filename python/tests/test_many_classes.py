@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.metrics import roc_auc_score
@@ -132,3 +133,45 @@ def test_what_scorers_by_class_do_not_have_is_refused(data):
         UBAUCClassifier(multi_class="multinomial").fit(X, y)
     with pytest.raises(ValueError, match="pickle"):
         UBAUCClassifier(multi_class="hand-till", **GIVEN).fit(X, y).save("never.json")
+
+
+def with_gaps(data):
+    """A table with gaps, a category that is often missing in one class, and weights."""
+    X, y = data
+    rng = np.random.default_rng(5)
+    X = X.round(3)
+    X[rng.random(X.shape) < 0.15 + 0.3 * (y == 30)[:, None]] = np.nan
+    frame = pd.DataFrame(X, columns=["x", "y", "z"])
+    colours = np.array(["red", "blue", "green"])[(rng.random(y.size) * 3).astype(int)]
+    frame["colour"] = np.where(rng.random(y.size) < 0.2, None, colours)
+    weights = np.array([0.0, 0.5, 1.0, 3.0])[rng.integers(4, size=y.size)]
+    return frame, y, weights
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("is_given", [False, True])
+def test_the_program_learns_the_same_bits_of_a_table(
+    data, program, tmp_path, is_weighted, is_given
+):
+    frame, y, weights = with_gaps(data)
+    file, model = tmp_path / "t.csv", tmp_path / "m.json"
+    written = frame.assign(label=y)
+    options = ["--seed", 3]
+    given = {}
+    if is_weighted:
+        written["w"] = weights
+        options += ["--weight", "w"]
+    if is_given:
+        given = {key: GIVEN[key] for key in ("beta", "gamma", "softness")}
+        options += [part for key, value in given.items() for part in (f"--{key}", value)]
+    written.to_csv(file, index=False)
+    program("train", file, "--label", "label", *options, "--model", model, "--quiet")
+    ours = UBAUCClassifier(multi_class="hand-till", random_state=3, **given)
+    ours.fit(frame, y, weights if is_weighted else None)
+    printed = program("predict", "--model", model, file, "--quiet").splitlines()
+    assert printed[0] == "10,20,30"
+    theirs = np.array([[float(score) for score in line.split(",")] for line in printed[1:]])
+    cuts = [solution.cut for solution in ours._solutions]
+    np.testing.assert_array_equal(theirs - cuts, ours.decision_function(frame))
+    # One map for all classes, that of the weights that were given.
+    assert len({solution.features for solution in ours._solutions}) == 1

@@ -37,6 +37,9 @@ def tune(
 def class_problem(
     codes: NDArray[np.uint32], weights: Floats | None, class_code: int, multi_class: str
 ) -> Floats | None: ...
+def class_map(
+    table: Table, codes: NDArray[np.uint32], weights: Floats | None, multi_class: str
+) -> str: ...
 def tune_classes(
     x: Any,
     codes: NDArray[np.uint32],
@@ -82,6 +85,7 @@ def fit_table(
     weights: Floats | None,
     spec: str,
     context: Mapping[str, Any],
+    features: str | None = None,
 ) -> dict[str, Any]: ...
 def tune_table(
     table: Table,

@@ -71,13 +71,21 @@ class Problem:
 
 @dataclass
 class SharedChoice:
-    """One choice of the parameters for the scorers of many classes, made once."""
+    """One map and one choice of the parameters for the scorers of many classes, made once."""
 
     x: object
     codes: np.ndarray
     weights: np.ndarray | None
     multi_class: str
     found: str | None = None
+    features: str | None = None
+
+    def map(self):
+        """The linear map of a table, learned once."""
+        if self.features is None:
+            given = (self.x, self.codes, self.weights, self.multi_class)
+            self.features = _core.class_map(*given)
+        return self.features
 
     def enough(self):
         """Whether some class has enough examples to be chosen by."""
@@ -414,9 +422,12 @@ class Run:
     def _fit(self, problem, spec, progress=None):
         about = context(problem.names, self.n_jobs, progress)
         if self.map in (None, "linear") and self.estimator.monotonic_cst is None:
-            fit = _core.fit_table if problem.is_table() else _core.fit
-            given = (problem.x, problem.positive, problem.weights)
-            found = fit(*given, encoded(spec), about)
+            given = (problem.x, problem.positive, problem.weights, encoded(spec), about)
+            if problem.is_table():
+                map = None if problem.shared is None else problem.shared.map()
+                found = _core.fit_table(*given, map)
+            else:
+                found = _core.fit(*given)
         else:
             rows = self._training(problem)
             found = _core.fit_map(rows, json.dumps(self.map), encoded(spec), about)

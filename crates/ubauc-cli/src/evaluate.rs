@@ -20,6 +20,7 @@ use ubauc::model_file::SavedModel;
 use ubauc::report::{AucPart, JudgedOn};
 
 use crate::args::WrongUsage;
+use crate::class_page;
 use crate::group_arg::GroupArg;
 use crate::input::{FileArg, ScoreArgs, Scores, Wanted};
 use crate::interval_args::IntervalArgs;
@@ -91,12 +92,16 @@ pub(crate) fn run(args: &EvaluateArgs, seed: u64, output: Output) -> Result<()> 
     let path = &args.input.file;
     refuse_page(args)?;
     if args.multiclass {
-        return output.report(&multiclass(args, path, output)?);
+        let found = multiclass(args, path, output)?;
+        write_class_page(args, &found)?;
+        return output.report(&found);
     }
     if let Some(model) = &args.model
         && let Loaded::Many(many) = args.columns.load_any(model)?
     {
-        return output.report(&of_many(args, &many, output)?);
+        let found = of_many(args, &many, output)?;
+        write_class_page(args, &found.report)?;
+        return output.report(&found);
     }
     let roc_to_stdout = args.roc.as_deref().is_some_and(is_stdout);
     if roc_to_stdout && output.json() {
@@ -188,11 +193,32 @@ fn refuse_page(args: &EvaluateArgs) -> Result<()> {
     if args.model.is_none() {
         args.points.card(None)?;
     }
-    if args.page.report.is_some() && args.multiclass {
-        let what = "--report is for two classes; leave out --multiclass";
-        return Err(WrongUsage(what.to_string()).into());
+    let for_two = args.points.for_two_classes(&args.page.costs);
+    if let Some(option) = for_two.filter(|_| args.multiclass) {
+        let what = format!("{option} is for two classes; leave out --multiclass");
+        return Err(WrongUsage(what).into());
     }
     Ok(())
+}
+
+/// The page of many classes, if one was asked for.
+fn write_class_page(args: &EvaluateArgs, found: &MulticlassReport) -> Result<()> {
+    let Some(page) = &args.page.report else {
+        return Ok(());
+    };
+    let path = &args.input.file;
+    let title = match &args.model {
+        Some(model) => report::title(model, path),
+        None => format!("Scores of {}", file_name(path)),
+    };
+    let found = (&found.hand_till, found.classes.as_slice());
+    let mut report = class_page::of_found(title, JudgedOn::Given, found);
+    report.reproduction.files = vec![file_part("examples", path)?];
+    if let Some(model) = &args.model {
+        report = class_page::with_model(report, &class_page::load_many(model)?);
+        report.reproduction.files.push(file_part("model", model)?);
+    }
+    Ok(report.write(page)?)
 }
 
 /// The page of what was judged, if one was asked for.
@@ -454,14 +480,14 @@ fn of_many(args: &EvaluateArgs, model: &ClassModel, output: Output) -> Result<Cl
         ("--min-tpr", args.min_tpr.is_some()),
         ("--at-fpr", !args.at_fpr.is_empty()),
         ("--roc", args.roc.is_some()),
-        ("--report", args.page.report.is_some()),
         ("--interval", args.interval.interval != Interval::Logit),
         (
             "--positive or --partition",
             args.scores.classes.choice() != Choice::Larger,
         ),
     ];
-    if let Some((option, _)) = two_only.iter().find(|o| o.1) {
+    let found = two_only.iter().find(|o| o.1).map(|o| o.0);
+    if let Some(option) = found.or(args.points.for_two_classes(&args.page.costs)) {
         let what = format!(
             "{option} is for two classes, and the model has {}; train one with --positive CLASS",
             model.classes.len()

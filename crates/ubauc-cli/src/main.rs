@@ -3,6 +3,7 @@
 mod algorithm;
 mod args;
 mod bound;
+mod class_page;
 mod classes;
 mod column_list;
 mod column_report;

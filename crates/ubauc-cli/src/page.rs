@@ -10,7 +10,7 @@ use ubauc::checksum::xxh3_of;
 use ubauc::export::scorecard::{Points, Scorecard};
 use ubauc::features::FeatureMap;
 use ubauc::metrics::{Sample, clustered_compare_many, compare_many};
-use ubauc::model_file::SavedModel;
+use ubauc::model_file::{Parameters, SavedModel};
 use ubauc::report::{
     AucPart, ColumnPart, Compared, Costs, EffectsPart, FilePart, Judged, JudgedOn, Report,
     Reproduction, Scored,
@@ -58,6 +58,16 @@ impl PointsArg {
     pub(crate) fn points(&self) -> Result<Option<Points>> {
         let parsed = self.points.as_deref().map(Points::parse);
         Ok(parsed.transpose()?)
+    }
+
+    /// What was typed of these and of costs that is for two classes.
+    pub(crate) fn for_two_classes(&self, costs: &CostArgs) -> Option<&'static str> {
+        let options = [
+            ("--cost-fp", costs.cost_fp.is_some()),
+            ("--cost-fn", costs.cost_fn.is_some()),
+            ("--points", self.points.is_some()),
+        ];
+        options.iter().find(|o| o.1).map(|o| o.0)
     }
 
     /// The points of a model, if they were asked for.
@@ -226,7 +236,9 @@ pub(crate) fn report(parts: PageParts<'_>, scorers: &[PageScores<'_>]) -> Result
         reproduction: Reproduction {
             commands: vec![typed()],
             version: version(),
-            parameters: model.map_or(Vec::new(), parameters),
+            parameters: model.map_or(Vec::new(), |saved| {
+                parameters(&saved.algorithm, &saved.parameters)
+            }),
             ..Reproduction::default()
         },
         notes: Vec::new(),
@@ -256,15 +268,12 @@ fn are_probabilities(scores: &[f64]) -> bool {
 }
 
 /// The algorithm of a model, and its parameters.
-pub(crate) fn parameters(saved: &SavedModel) -> Vec<(String, String)> {
-    let algorithm = ("algorithm".to_string(), saved.algorithm.clone());
-    let others = saved
-        .parameters
-        .iter()
-        .map(|(name, value)| match value.as_str() {
-            Some(text) => (name.clone(), text.to_string()),
-            None => (name.clone(), value.to_string()),
-        });
+pub(crate) fn parameters(algorithm: &str, parameters: &Parameters) -> Vec<(String, String)> {
+    let algorithm = ("algorithm".to_string(), algorithm.to_string());
+    let others = parameters.iter().map(|(name, value)| match value.as_str() {
+        Some(text) => (name.clone(), text.to_string()),
+        None => (name.clone(), value.to_string()),
+    });
     std::iter::once(algorithm).chain(others).collect()
 }
 

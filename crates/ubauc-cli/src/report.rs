@@ -6,18 +6,22 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use ubauc::atomic::is_stdout;
+use ubauc::data::labels::Choice;
 use ubauc::document::numbers::{interval, number, thousands};
 use ubauc::document::{Document, Facts};
+use ubauc::many_classes::ClassModel;
 use ubauc::model_file::SavedModel;
-use ubauc::report::{AucPart, JudgedOn, Report};
+use ubauc::report::{AucPart, ClassesReport, JudgedOn, Report};
 
 use crate::args::WrongUsage;
+use crate::class_page;
 use crate::group_arg::GroupArg;
 use crate::input::{ClassArgs, FormatArgs};
 use crate::output::{self, Output};
 use crate::page::{
     self, CostArgs, PageExamples, PageParts, PageScores, PointsArg, file_name, file_part,
 };
+use crate::scoring::classes::{ClassFile, Loaded};
 use crate::scoring::{ColumnArgs, Scoring};
 
 /// What was typed after `ubauc report`.
@@ -65,6 +69,9 @@ pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
     }
     let inputs = [args.model.as_path(), &args.data];
     page::refuse_unwritable(&args.output, &inputs, "-o")?;
+    if let Loaded::Many(model) = args.columns.load_any(&args.model)? {
+        return of_many(args, &model, output);
+    }
     let saved = SavedModel::load(&args.model)?;
     let scoring = Scoring {
         models: std::slice::from_ref(&args.model),
@@ -97,6 +104,50 @@ pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
     report.points = args.points.card(Some(&saved))?;
     report.write(&args.output)?;
     let written = Written {
+        report,
+        page: args.output.clone(),
+    };
+    if is_stdout(&args.output) {
+        output.report_aside(&written);
+        return Ok(());
+    }
+    output.report(&written)
+}
+
+/// The page of a model of many classes.
+fn of_many(args: &ReportArgs, model: &ClassModel, output: Output) -> Result<()> {
+    let two_only = [
+        ("--weight", args.weight.is_some()),
+        ("--group", args.group.name().is_some()),
+        (
+            "--positive or --partition",
+            args.classes.choice() != Choice::Larger,
+        ),
+    ];
+    let found = two_only.iter().find(|o| o.1).map(|o| o.0);
+    if let Some(option) = found.or(args.points.for_two_classes(&args.costs)) {
+        let what = format!(
+            "{option} is for two classes, and the model has {}; train one with --positive CLASS",
+            model.classes.len()
+        );
+        return Err(WrongUsage(what).into());
+    }
+    let file = ClassFile {
+        path: &args.data,
+        format: &args.format,
+        ignore: args.columns.ignore(),
+        on_error: args.columns.on_error(),
+    };
+    let (found, classes) = file.judge(model, output)?;
+    let title = title(&args.model, &args.data);
+    let report = class_page::of_found(title, JudgedOn::Given, (&found, &classes));
+    let mut report = class_page::with_model(report, &class_page::load_many(&args.model)?);
+    report.reproduction.files = vec![
+        file_part("examples", &args.data)?,
+        file_part("model", &args.model)?,
+    ];
+    report.write(&args.output)?;
+    let written = ClassesWritten {
         report,
         page: args.output.clone(),
     };
@@ -148,6 +199,26 @@ impl output::Report for Written {
             let n = scorer.auc.n_pos + scorer.auc.n_neg;
             facts.add("examples", thousands(n as u64));
         }
+        facts.add("page", self.page.display());
+        facts.into()
+    }
+}
+
+/// The same of many classes.
+#[derive(Serialize)]
+struct ClassesWritten {
+    #[serde(flatten)]
+    report: ClassesReport,
+    page: PathBuf,
+}
+
+impl output::Report for ClassesWritten {
+    fn document(&self) -> Document {
+        let mut facts = Facts::default();
+        facts.add("Hand-Till M", number(self.report.m));
+        facts.add("classes", self.report.classes.len());
+        let n: usize = self.report.classes.iter().map(|class| class.n).sum();
+        facts.add("examples", thousands(n as u64));
         facts.add("page", self.page.display());
         facts.into()
     }

@@ -2,6 +2,7 @@
 
 mod initial_model;
 mod many;
+mod many_page;
 mod online;
 mod options;
 mod page;
@@ -165,8 +166,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let plan = refuse_early(args, seed, output)?;
     let mut initial = args.load_initial_model()?;
     let mut training = args.training.read_many(&args.input.file, &plan, output)?;
-    if let Some(labels) = training.many.take() {
-        return many::run(args, (&training, &labels), &plan, (seed, started), output);
+    if let Some(labels) = &training.many {
+        return many::run(args, (&training, labels), &plan, (seed, started), output);
     }
     let test = TestFile::read_optional(args, &training, output)?;
     let mut test_groups = args.groups_of_test(test.as_ref(), &training, output)?;

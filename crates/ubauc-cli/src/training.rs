@@ -13,7 +13,7 @@ use ubauc::data::rows::Rows;
 use ubauc::data::table::{Column, Table, Values};
 use ubauc::document::numbers::thousands;
 use ubauc::features::ColumnMap;
-use ubauc::features::codes::are_codes;
+use ubauc::features::codes::{are_codes, are_codes_of_classes};
 use ubauc::features::columns::{LEAST_ROWS, Monotone};
 use ubauc::glass_box::{GlassBox, LearnedMap, MapKind};
 use ubauc::model::{Model, Reading};
@@ -293,7 +293,11 @@ impl TrainingArgs {
         let reading = Reading::of(options, &columns);
         // The readers of complete numbers know no decimal comma.
         let commas = columns.iter().any(|report| report.decimal_comma);
-        let codes = codes_among(&table, &columns, &binary.positive, &options.numeric);
+        let is_many = self.is_many(&labels);
+        let codes = codes_among(&table, &columns, &options.numeric, |values| match is_many {
+            true => are_codes_of_classes(values, labels.codes(), labels.classes().len() as u32),
+            false => are_codes(values, &binary.positive),
+        });
         let is_plain = table.is_complete_numbers() && !commas;
         let mut kept = None;
         let (data, mapped) = if is_plain {
@@ -339,7 +343,7 @@ impl TrainingArgs {
             weights,
             groups,
             sides,
-            many: self.is_many(&labels).then_some(labels),
+            many: is_many.then_some(labels),
             columns,
             reading,
             mapped,
@@ -439,15 +443,15 @@ fn varies(column: &Column) -> bool {
 fn codes_among(
     table: &Table,
     columns: &[ColumnReport],
-    positive: &[bool],
     named: &[String],
+    are_codes: impl Fn(&[f64]) -> bool + Sync,
 ) -> Vec<String> {
     let is_code = |report: &&ColumnReport| {
         let column = table.column(&report.name);
         let values = column.map(|column| &column.values);
         report.kind == ColumnKind::Number
             && !named.contains(&report.name)
-            && matches!(values, Some(Values::Number(x)) if are_codes(x, positive))
+            && matches!(values, Some(Values::Number(x)) if are_codes(x))
     };
     let found = columns.par_iter().filter(is_code);
     found.map(|report| report.name.clone()).collect()

@@ -206,7 +206,13 @@ fn what_is_for_two_classes_is_refused_by_name() {
         &["--features", "additive"][..],
         &["--increasing", "x"],
         &["--group", "y"],
-        &["--report", "page.html"],
+        &["--cost-fp", "2", "--report", "page.html"],
+        &[
+            "--points",
+            "pdo=20,odds=50,base=600",
+            "--report",
+            "page.html",
+        ],
         &["--held-out", "0.1"],
         &["--criterion", "average-precision"],
         &["--algorithm", "svm"],
@@ -243,6 +249,13 @@ fn what_is_for_two_classes_is_refused_by_name() {
         let words = ["evaluate", "x.csv", "--model", "m.json", option, value];
         assert!(wrong_usage(&ubauc(directory.path(), &words)).contains(option));
     }
+    let costs = ["--cost-fn", "2", "--report", "p.html"];
+    let evaluate = ["evaluate", "x.csv", "--model", "m.json"];
+    let refused = ubauc(directory.path(), &[&evaluate[..], &costs].concat());
+    assert!(wrong_usage(&refused).contains("--cost-fn is for two classes"));
+    let weight = ["report", "m.json", "x.csv", "-o", "p.html", "--weight", "y"];
+    assert!(wrong_usage(&ubauc(directory.path(), &weight)).contains("--weight is for two classes"));
+    assert!(!directory.path().join("p.html").exists());
     let tune = ubauc(directory.path(), &["tune", "x.csv", "--label", "kind"]);
     assert!(failure(&tune).contains("3 classes"), "{}", stderr(&tune));
 }
@@ -287,4 +300,190 @@ fn classes_that_the_model_or_the_file_lacks() {
     );
     assert!(failure(&evaluate("other.csv")).contains("class fir"));
     assert!(failure(&evaluate("one.csv")).contains("one class, elm"));
+}
+
+/// A wrong test file is refused before anything is learned: no model is written.
+#[test]
+fn a_wrong_test_file_is_found_early() {
+    for with_category in [false, true] {
+        let text = three(60, with_category);
+        let of_one: String = (text.lines())
+            .filter(|line| line.starts_with("kind") || line.starts_with("elm"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let files = [
+            ("x.csv", text.clone()),
+            ("class.csv", text.replacen("oak", "fir", 1)),
+            ("one.csv", of_one),
+            ("column.csv", text.replacen(",y", ",z", 1)),
+            ("label.csv", text.replacen("kind", "sort", 1)),
+            ("text.csv", text.replacen("elm,0.", "elm,what", 1)),
+        ];
+        let files: Vec<(&str, &str)> = files.iter().map(|(n, t)| (*n, t.as_str())).collect();
+        let directory = directory_with(&files);
+        for (file, word) in [
+            ("class.csv", "class fir"),
+            ("one.csv", "elm"),
+            ("column.csv", "y"),
+            ("label.csv", "kind"),
+            ("text.csv", "what"),
+        ] {
+            // A gap, where there may be some.
+            if with_category && file == "text.csv" {
+                continue;
+            }
+            let words = [
+                &["train", "x.csv", "--label", "kind", "--test", file][..],
+                &["--model", "m.json"],
+                &GIVEN,
+            ]
+            .concat();
+            let output = ubauc(directory.path(), &words);
+            let message = failure(&output);
+            assert!(
+                message.contains(file) && message.contains(word),
+                "{message}"
+            );
+            assert!(!directory.path().join("m.json").exists(), "{file}");
+        }
+    }
+}
+
+/// The codes of a place tell elm from ash, and nothing of the first class.
+#[test]
+fn columns_of_codes_are_judged_by_all_classes() {
+    let mut text = "kind,place,x\n".to_string();
+    let mut state = 5_u64;
+    let mut next = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    // Neighbours have nothing in common.
+    let tenths: Vec<u64> = (0..100).map(|_| next(11)).collect();
+    for _ in 0..6000 {
+        let place = next(100);
+        let kind = match (next(2), next(10) < tenths[place as usize]) {
+            (0, _) => "ash",
+            (_, true) => "elm",
+            (_, false) => "oak",
+        };
+        writeln!(text, "{kind},{},{}", 1000 + place, next(7)).unwrap();
+    }
+    let directory = directory_with(&[("x.csv", &text)]);
+    let words = [&["train", "x.csv", "--label", "kind"][..], &GIVEN].concat();
+    let output = ubauc(directory.path(), &words);
+    success(&output);
+    let message = stderr(&output);
+    assert!(
+        message.contains("'place'") && message.contains("code"),
+        "{message}"
+    );
+}
+
+fn value_at<'a>(report: &'a Value, key: &str) -> &'a Value {
+    let parts = key.split('.');
+    parts.fold(report, |at, part| match part.parse::<usize>() {
+        Ok(k) => &at[k],
+        Err(_) => &at[part],
+    })
+}
+
+/// Every number of a page that has a key, as the JSON has it.
+fn assert_numbers(page: &str, report: &Value) {
+    let mut keys = Vec::new();
+    for data in page.split("<data value=\"").skip(1) {
+        let tag = data.split('>').next().unwrap();
+        let Some((value, key)) = tag.split_once("\" data-key=\"") else {
+            continue;
+        };
+        let key = key.trim_end_matches('"');
+        let value: f64 = value.parse().unwrap();
+        assert_eq!(value_at(report, key).as_f64(), Some(value), "{key}");
+        keys.push(key);
+    }
+    for part in ["m", "certificate.gap", "classes.", "pairs."] {
+        assert!(keys.iter().any(|key| key.starts_with(part)), "{keys:?}");
+    }
+}
+
+#[test]
+fn pages_say_what_the_json_says() {
+    // A name that is markup.
+    let text = three(300, true).replace("elm", "<elm>&");
+    let directory = directory_with(&[("x.csv", &text), ("t.csv", &text)]);
+    let dir = directory.path();
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
+    let train = ["train", "x.csv", "--label", "kind", "--model", "m.json"];
+    let page = ["--report", "p.html", "--json"];
+    let found = json(&ubauc(dir, &[&train[..], &GIVEN, &page].concat()));
+    let on_training = read("p.html");
+    let m = found["train_auc"].as_f64().unwrap();
+    assert!(on_training.contains(&format!("<data value=\"{m}\" data-key=\"m\">")));
+    for scorer in found["scorers"].as_array().unwrap() {
+        let auc = scorer["train_auc"].as_f64().unwrap();
+        assert!(on_training.contains(&format!("<data value=\"{auc}\">")));
+    }
+    assert!(on_training.contains("looks better than it is"));
+    assert!(on_training.contains("&lt;elm&gt;&amp;") && !on_training.contains("<elm>"));
+    let gap = found["gap"].as_f64().unwrap();
+    let gap = format!("<data value=\"{gap}\" data-key=\"certificate.gap\">");
+    assert!(on_training.contains(&gap));
+    for id in ["classes", "pairs", "certificate", "columns", "again"] {
+        assert!(
+            on_training.contains(&format!("<section id=\"{id}\">")),
+            "{id}"
+        );
+    }
+    // By other examples, with a search.
+    let words = [&train[..], &["--test", "t.csv", "--folds", "2"], &page].concat();
+    let found = json(&ubauc(dir, &words));
+    let tested = read("p.html");
+    for (key, value) in [
+        ("m", &found["test_auc"]["auc"]),
+        ("train_m", &found["train_auc"]),
+    ] {
+        let data = format!(
+            "<data value=\"{}\" data-key=\"{key}\">",
+            value.as_f64().unwrap()
+        );
+        assert!(tested.contains(&data), "{data}");
+    }
+    assert!(tested.contains("<section id=\"search\">") && !tested.contains("looks better"));
+    // `report` prints all that is on its page, and `evaluate` writes the same sections.
+    let words = ["report", "m.json", "t.csv", "-o", "r.html", "--json"];
+    let found = json(&ubauc(dir, &words));
+    let reported = read("r.html");
+    assert_numbers(&reported, &found);
+    assert_eq!(found["pairs"].as_array().unwrap().len(), 3);
+    let words = [
+        "evaluate", "t.csv", "--model", "m.json", "--report", "e.html", "--json",
+    ];
+    let evaluated = json(&ubauc(dir, &words));
+    assert_eq!(evaluated["hand_till"]["m"], found["m"]);
+    let body = |page: &str| {
+        let end = page.find("<section id=\"again\">").unwrap();
+        page[..end].to_string()
+    };
+    assert_eq!(body(&read("e.html")), body(&reported));
+    // Of scores alone there is no model to tell of.
+    let scores = success(&ubauc(dir, &["predict", "t.csv", "--model", "m.json"])).to_string();
+    let labels = text.lines().map(|line| line.split(',').next().unwrap());
+    let both: String = (scores.lines().zip(labels))
+        .map(|(scores, label)| format!("{label},{scores}\n"))
+        .collect();
+    std::fs::write(dir.join("s.csv"), both).unwrap();
+    let words = [
+        "evaluate",
+        "s.csv",
+        "--label",
+        "kind",
+        "--multiclass",
+        "--report",
+        "s.html",
+    ];
+    success(&ubauc(dir, &words));
+    let page = read("s.html");
+    assert!(page.contains("<section id=\"pairs\">") && !page.contains("id=\"certificate\""));
 }

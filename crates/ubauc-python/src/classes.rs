@@ -5,14 +5,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use ubauc::data::dataset::Dataset;
 use ubauc::data::labels::Labels;
-use ubauc::features::ColumnMap;
+use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::many_classes::{Classes, MultiClass};
 use ubauc::tune::{ClassRows, TuneInputs};
 
 use crate::caller::stop_if_asked;
 use crate::error::{Refused, unknown};
-use crate::input::Matrix;
-use crate::spec::Context;
+use crate::input::{Matrix, detached};
+use crate::spec::{Context, to_json};
 use crate::table::Table;
 use crate::tune::{found, searched};
 
@@ -52,6 +52,25 @@ fn class_problem<'py>(
     }
     let weights = classes.problem(class_code).weights;
     Ok(weights.map(|weights| weights.to_pyarray(py)))
+}
+
+/// The linear map of a table that the scorers of all classes share, as JSON.
+#[pyfunction]
+#[pyo3(signature = (table, codes, weights, multi_class))]
+fn class_map(
+    py: Python<'_>,
+    table: &Table,
+    codes: PyReadonlyArray1<'_, u32>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    multi_class: &str,
+) -> PyResult<String> {
+    let labels = labels_of(codes.as_slice()?)?;
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let multi_class = multi_class_of(multi_class)?;
+    let map = detached(py, 1, || {
+        Ok(Classes::new(&labels, weights, multi_class)?.linear_map(&table.0)?)
+    })?;
+    to_json(&FeatureMap::Columns(map))
 }
 
 /// One loss and one γ for the scorers of all classes, of rows of numbers.
@@ -117,6 +136,7 @@ fn tune_classes_table<'py>(
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(class_problem, module)?)?;
+    module.add_function(wrap_pyfunction!(class_map, module)?)?;
     module.add_function(wrap_pyfunction!(tune_classes, module)?)?;
     module.add_function(wrap_pyfunction!(tune_classes_table, module)?)
 }

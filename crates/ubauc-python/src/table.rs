@@ -216,8 +216,9 @@ fn levels_of_numbers(numbers: &[f64]) -> Values {
     }
 }
 
-/// Learns the map of the rows with a weight, and a model of the features that it makes.
+/// Learns the map of the rows with a weight, unless there is one already, and a model of the features that it makes.
 #[pyfunction]
+#[pyo3(signature = (table, positive, weights, spec, context, features=None))]
 pub(crate) fn fit_table<'py>(
     py: Python<'py>,
     table: &Table,
@@ -225,14 +226,19 @@ pub(crate) fn fit_table<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     spec: &str,
     context: Context,
+    features: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = of_json(spec)?;
+    let map = features.map(columns_of).transpose()?;
     let positive = positive.as_slice()?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let (found, collapsed) = detached(py, context.n_jobs, || {
         let labels = two_classes(positive, context.classes.clone());
         watched(weights, &context, |inputs| {
-            let found = algorithm::fit_table(&table.0, &labels, inputs, &spec)?;
+            let found = match map {
+                Some(map) => algorithm::fit_mapped(&table.0, map, (&labels, inputs), &spec)?,
+                None => algorithm::fit_table(&table.0, &labels, inputs, &spec)?,
+            };
             let collapsed = has_collapsed(&found.data, weights, &found.outcome);
             Ok((found, collapsed))
         })

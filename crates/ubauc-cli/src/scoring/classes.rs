@@ -38,6 +38,53 @@ impl ColumnArgs {
     }
 }
 
+/// Refuses labels of fewer than two classes, and of others than these.
+pub(crate) fn check_classes(labels: &Labels, known: &[String]) -> Result<()> {
+    let classes = labels.classes();
+    for class in classes.iter().map(ToString::to_string) {
+        if !known.contains(&class) {
+            bail!("class {class} is none of the model's: {}", shortened(known));
+        }
+    }
+    if let [only] = classes {
+        let (class, n) = (only.to_string(), labels.codes().len());
+        return Err(ubauc::Error::OneClass { class, n }.into());
+    }
+    Ok(())
+}
+
+/// M of columns of scores, one for each class of a model, and the classes that the labels have. Those of the model that
+/// they lack are left out with a note.
+pub(crate) fn judged(
+    known: &[String],
+    (columns, labels): (&[Vec<f64>], &Labels),
+    path: &Path,
+    output: Output,
+) -> Result<(HandTill, Vec<String>)> {
+    check_classes(labels, known)?;
+    let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
+    let column = |class: &String| {
+        let at = known.iter().position(|known| known == class);
+        at.and_then(|at| columns.get(at)).cloned()
+    };
+    let of_classes: Option<Vec<Vec<f64>>> = classes.iter().map(column).collect();
+    let of_classes = of_classes.context("a class without scores")?;
+    let lacking: Vec<String> = (known.iter())
+        .filter(|class| !classes.contains(class))
+        .cloned()
+        .collect();
+    if !lacking.is_empty() {
+        output.note(format!(
+            "note: {}: no examples of {}; pairs with them are left out",
+            path.display(),
+            shortened(&lacking)
+        ));
+    }
+    let codes: Vec<usize> = labels.codes().iter().map(|&code| code as usize).collect();
+    let found = hand_till(&by_rows(&of_classes), classes.len(), &codes)?;
+    Ok((found, classes))
+}
+
 /// Examples of many classes to be judged, and how they are read.
 pub(crate) struct ClassFile<'a> {
     pub(crate) path: &'a Path,
@@ -48,45 +95,15 @@ pub(crate) struct ClassFile<'a> {
 }
 
 impl ClassFile<'_> {
-    /// M of the model on these examples, and the classes that they have. Those of the model that they lack are left
-    /// out with a note.
+    /// M of the model on these examples, and the classes that they have.
     pub(crate) fn judge(
         &self,
         model: &ClassModel,
         output: Output,
     ) -> Result<(HandTill, Vec<String>)> {
         let (columns, labels) = self.scores(model, output)?;
-        let in_file = || self.path.display().to_string();
-        let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
-        let mut of_classes = Vec::with_capacity(classes.len());
-        for class in &classes {
-            match model.classes.iter().position(|known| known == class) {
-                Some(at) => of_classes.push(columns[at].clone()),
-                None => bail!(
-                    "{}: class {class} is none of the model's: {}",
-                    self.path.display(),
-                    shortened(&model.classes)
-                ),
-            }
-        }
-        if let [only] = classes.as_slice() {
-            let (class, n) = (only.clone(), labels.codes().len());
-            return Err(ubauc::Error::OneClass { class, n }).with_context(in_file);
-        }
-        let lacking: Vec<String> = (model.classes.iter())
-            .filter(|class| !classes.contains(class))
-            .cloned()
-            .collect();
-        if !lacking.is_empty() {
-            output.note(format!(
-                "note: {}: no examples of {}; pairs with them are left out",
-                self.path.display(),
-                shortened(&lacking)
-            ));
-        }
-        let codes: Vec<usize> = labels.codes().iter().map(|&code| code as usize).collect();
-        let found = hand_till(&by_rows(&of_classes), classes.len(), &codes);
-        Ok((found.with_context(in_file)?, classes))
+        judged(&model.classes, (&columns, &labels), self.path, output)
+            .with_context(|| self.path.display().to_string())
     }
 
     /// A column of scores for each class of the model, and the labels.

@@ -1,6 +1,5 @@
 //! `ubauc train` of more than two classes: a scorer for each, for Hand and Till's mean of AUCs.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,19 +14,21 @@ use ubauc::features::FeatureMap;
 use ubauc::many_classes::{
     ClassModel, ClassOutcome, Classes, MultiClass, fit_classes, refuse_weightless,
 };
-use ubauc::metrics::{Criterion, weighted_auc};
+use ubauc::metrics::{Criterion, HandTill, weighted_auc};
 use ubauc::model_file::SavedClassModel;
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::tune::{TuneParams, TunedMaps, has_collapsed};
 
+use super::many_page::JudgedClasses;
 use super::report::{SearchReport, Seconds};
 use super::saved_model::parameters_of;
+use super::test_file::TestRows;
 use super::{TrainArgs, adopt, note_choice};
 use crate::args::WrongUsage;
 use crate::column_report::FeaturesReport;
 use crate::feature_args::Plan;
 use crate::output::{self, Output};
-use crate::scoring::classes::ClassFile;
+use crate::scoring::classes::judged as judged_classes;
 use crate::scoring::shortened;
 use crate::search::{Task, kind, search};
 use crate::training::Training;
@@ -44,9 +45,6 @@ pub(super) fn run(
     let path = &args.input.file;
     let in_file = || path.display().to_string();
     args.refuse_for_many(plan, labels)?;
-    if let Some(test) = &args.test {
-        File::open(test).with_context(|| test.display().to_string())?;
-    }
     let classes = Classes::new(labels, training.weights.as_deref(), MultiClass::HandTill);
     let classes = classes.with_context(in_file)?;
     output.note(format!(
@@ -58,6 +56,7 @@ pub(super) fn run(
     let mut spec = args.spec(seed);
     spec.set_scale(args.scale(Some(&training.data)));
     refuse_weightless(&spec)?;
+    let test = TestRows::of_classes(args, (training, &classes.names()), output)?;
     let tuned = match args.searches() {
         true => Some(choose(
             args,
@@ -74,16 +73,18 @@ pub(super) fn run(
     let seconds_solve = solving.elapsed().as_secs_f64();
     let saved = saved(args, &spec, &learned, (training, &classes));
     let train = judged(&saved.model, training, &classes)?;
-    // Hours of work are kept and reported even if the disk is full or the test file is wrong; the error comes last.
+    // Hours of work are kept and reported even if the disk is full; the error comes last.
     let path = args.model.as_deref();
     let written = path.map_or(Ok(()), |path| saved.save(path));
-    let test = args.test.as_deref();
-    let test = test.map(|path| test_auc(args, path, &saved.model, output));
-    let (test, failed) = match test.transpose() {
-        Ok(test) => (test, Ok(())),
-        Err(error) => (None, Err(error)),
+    let test = test.map(|rows| tested(args, &rows, &saved.model, output));
+    let test = test.transpose()?;
+    let judged = JudgedClasses {
+        test: test.as_ref(),
+        train: &train,
     };
-    warn(&learned, &spec, (training, &classes), output)?;
+    let rows = (training, &classes);
+    let page = args.write_class_page(&saved, rows, tuned.as_ref(), &judged, seed);
+    warn(&learned, &spec, rows, output)?;
     let seconds = Seconds {
         read: seconds_read,
         tune: tuned.is_some().then_some(seconds_tune),
@@ -103,7 +104,7 @@ pub(super) fn run(
         stop: certificate.stop,
         train_auc: train.iter().sum::<f64>() / train.len() as f64,
         scorers: scorers(&learned, &classes, &train),
-        test_auc: test,
+        test_auc: test.as_ref().map(TestAuc::of),
         model: args.model.clone().filter(|_| written.is_ok()),
         search: tuned.as_ref().map(SearchReport::new),
         ..Report::of(&spec, seconds)
@@ -118,7 +119,7 @@ pub(super) fn run(
         output.report(&report)
     };
     written?;
-    failed?;
+    page?;
     reported
 }
 
@@ -131,7 +132,6 @@ impl TrainArgs {
             ("--decreasing", !self.training.decreasing.is_empty()),
             ("--group", self.training.group.is_some()),
             ("--initial-model", self.initial_model.is_some()),
-            ("--report", self.page.report.is_some()),
             ("--trace", self.trace),
             ("--held-out", self.search.held_out.is_some()),
             (
@@ -140,13 +140,14 @@ impl TrainArgs {
             ),
             ("--algorithm", self.algorithm.is_rival()),
         ];
-        let Some((option, _)) = options.iter().find(|o| o.1) else {
+        let found = options.iter().find(|o| o.1).map(|o| o.0);
+        let Some(option) = found.or(self.points.for_two_classes(&self.page.costs)) else {
             return Ok(());
         };
         let classes = labels.classes();
         let file = self.input.file.display();
         let first = classes.first().map_or(String::new(), ToString::to_string);
-        let what = match *option {
+        let what = match option {
             "--algorithm" => format!(
                 "--algorithm {} has no sample weights, by which many classes count alike",
                 self.algorithm.name()
@@ -219,21 +220,16 @@ fn judged(model: &ClassModel, training: &Training, classes: &Classes<'_>) -> Res
     model.scorers.iter().enumerate().map(of_class).collect()
 }
 
-fn test_auc(args: &TrainArgs, path: &Path, model: &ClassModel, output: Output) -> Result<TestAuc> {
-    let others = args.training.weight.iter().cloned().collect();
-    let file = ClassFile {
-        path,
-        format: &args.training.format,
-        ignore: [args.training.columns.ignore(), others].concat(),
-        on_error: args.training.on_error.into(),
-    };
-    let (found, classes) = file.judge(model, output)?;
-    Ok(TestAuc {
-        auc: found.m,
-        weighted: found.weighted,
-        n: found.class_counts.iter().sum(),
-        classes: classes.len(),
-    })
+/// M of the examples of `--test`, and the classes that they have.
+fn tested(
+    args: &TrainArgs,
+    rows: &TestRows,
+    model: &ClassModel,
+    output: Output,
+) -> Result<(HandTill, Vec<String>)> {
+    let path = args.test.as_deref().unwrap_or(Path::new(""));
+    let scores = rows.scored(model)?;
+    judged_classes(&model.classes, (&scores, &rows.labels), path, output)
 }
 
 /// Scorers that have collapsed, or are not as near to the optimum as was asked.
@@ -328,6 +324,17 @@ struct TestAuc {
     weighted: f64,
     n: usize,
     classes: usize,
+}
+
+impl TestAuc {
+    fn of((found, classes): &(HandTill, Vec<String>)) -> TestAuc {
+        TestAuc {
+            auc: found.m,
+            weighted: found.weighted,
+            n: found.class_counts.iter().sum(),
+            classes: classes.len(),
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -14,6 +14,10 @@ use crate::page::{self, PageExamples, PageParts, PageScores, file_name, file_par
 use crate::search;
 use crate::training::Training;
 
+/// Where the rows of `--test` have no weights.
+pub(super) const UNWEIGHTED: &str =
+    "The model was learned from weighted rows; those that it is judged on count alike.";
+
 /// What the model can be judged by.
 pub(super) struct Judging<'a> {
     /// Scores of the examples of `--test`, and these.
@@ -96,16 +100,14 @@ impl TrainArgs {
             .map(|column| column_part(column, training))
             .collect();
         if self.training.weight.is_some() && examples.weights.is_none() {
-            let note =
-                "The model was learned from weighted rows; those that it is judged on count alike.";
-            report.notes.push(note.to_string());
+            report.notes.push(UNWEIGHTED.to_string());
         }
         if self.training.group.is_some() && examples.groups.is_none() {
             let note = "The model was learned from rows in groups; those that it is judged on are taken as independent.";
             report.notes.push(note.to_string());
         }
         report.reproduction.seed = Some(seed);
-        report.reproduction.parameters = page::parameters(saved);
+        report.reproduction.parameters = page::parameters(&saved.algorithm, &saved.parameters);
         report.reproduction.files = vec![file_part("training", &self.input.file)?];
         if let Some(test) = &self.test {
             report.reproduction.files.push(file_part("test", test)?);
@@ -153,7 +155,7 @@ fn of_held_out<'a>(
     scorers
 }
 
-fn candidates(tuned: &TunedMaps) -> Vec<Candidate> {
+pub(super) fn candidates(tuned: &TunedMaps) -> Vec<Candidate> {
     let mut all = Vec::new();
     for (t, MapTrial { map, tuned: of, .. }) in tuned.trials.iter().enumerate() {
         let points = of
@@ -177,7 +179,7 @@ fn candidates(tuned: &TunedMaps) -> Vec<Candidate> {
     all
 }
 
-fn column_part(column: &ColumnReport, training: &Training) -> ColumnPart {
+pub(super) fn column_part(column: &ColumnReport, training: &Training) -> ColumnPart {
     let map = training.mapped.as_ref().map(|mapped| &mapped.learned.map);
     ColumnPart {
         name: column.name.clone(),

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use ubauc::data::dataset::Dataset;
-use ubauc::data::labels::Binary;
+use ubauc::data::labels::{Binary, Labels};
+use ubauc::data::rows::Rows;
 use ubauc::data::table::Table;
 use ubauc::features::FeatureMap;
+use ubauc::many_classes::ClassModel;
 use ubauc::model::Model;
 use ubauc::read::table::TableBatch;
 
@@ -14,8 +16,9 @@ use super::TrainArgs;
 use crate::group_arg::{NoGroups, ReadRows, read_groups};
 use crate::input::Wanted;
 use crate::output::Output;
+use crate::scoring;
+use crate::scoring::classes::check_classes;
 use crate::scoring::table::{LabelTexts, TableFile};
-use crate::scoring::{self, ClassSides};
 use crate::training::{Mapped, Training};
 
 /// Examples to judge a model by.
@@ -46,12 +49,14 @@ impl TestFile {
         output: Output,
     ) -> Result<TestFile> {
         let in_file = || path.display().to_string();
-        match &training.mapped {
-            Some(mapped) => read_table(args, path, (training, mapped), output),
-            None => read_numbers(args, path, (&training.data, &training.sides), output)
-                .with_context(in_file)
-                .map(TestFile::Numbers),
-        }
+        let TestRows { rows, labels } = TestRows::read(args, path, training, output)?;
+        let labels = training.sides.apply(&labels).with_context(in_file)?;
+        Ok(match rows {
+            RawRows::Numbers(rows, names) => {
+                TestFile::Numbers(Dataset::new(rows, labels, names).with_context(in_file)?)
+            }
+            RawRows::Tables(batches) => TestFile::Tables { batches, labels },
+        })
     }
 
     /// What a model makes of them: scores and classes.
@@ -134,12 +139,68 @@ fn reader(training: &Training, mapped: &Mapped) -> Model {
     }
 }
 
+/// Examples with labels as the file has them, of any number of classes.
+pub(super) struct TestRows {
+    rows: RawRows,
+    pub(super) labels: Labels,
+}
+
+enum RawRows {
+    Numbers(Rows, Vec<String>),
+    Tables(Vec<Table>),
+}
+
+impl TestRows {
+    fn read(
+        args: &TrainArgs,
+        path: &Path,
+        training: &Training,
+        output: Output,
+    ) -> Result<TestRows> {
+        match &training.mapped {
+            Some(mapped) => read_table(args, path, (training, mapped), output),
+            None => read_numbers(args, path, training, output)
+                .with_context(|| path.display().to_string()),
+        }
+    }
+
+    /// The file of `--test`, if there is one, with two or more of these classes and no others.
+    pub(super) fn of_classes(
+        args: &TrainArgs,
+        (training, classes): (&Training, &[String]),
+        output: Output,
+    ) -> Result<Option<TestRows>> {
+        let Some(path) = &args.test else {
+            return Ok(None);
+        };
+        let read = TestRows::read(args, path, training, output)?;
+        check_classes(&read.labels, classes).with_context(|| path.display().to_string())?;
+        Ok(Some(read))
+    }
+
+    /// A column of scores for every class.
+    pub(super) fn scored(&self, model: &ClassModel) -> Result<Vec<Vec<f64>>> {
+        let batches = match &self.rows {
+            RawRows::Numbers(rows, _) => return Ok(model.scores(rows)?),
+            RawRows::Tables(batches) => batches,
+        };
+        let mut scores = vec![Vec::new(); model.classes.len()];
+        for table in batches {
+            let scored = model.scores_table(table)?;
+            for (all, of_batch) in scores.iter_mut().zip(scored) {
+                all.extend(of_batch);
+            }
+        }
+        Ok(scores)
+    }
+}
+
 fn read_table(
     args: &TrainArgs,
     path: &Path,
     (training, mapped): (&Training, &Mapped),
     output: Output,
-) -> Result<TestFile> {
+) -> Result<TestRows> {
     let model = reader(training, mapped);
     let file = args.test_table(path, &model, mapped);
     let label = args.training.format.label();
@@ -150,26 +211,30 @@ fn read_table(
     };
     file.batches(Some(label.clone()), &[], output, |batch| batch, take)?;
     let in_file = || path.display().to_string();
-    let labels = labels.finish().with_context(in_file)?;
-    let labels = training.sides.apply(&labels).with_context(in_file)?;
-    Ok(TestFile::Tables { batches, labels })
+    Ok(TestRows {
+        rows: RawRows::Tables(batches),
+        labels: labels.finish().with_context(in_file)?,
+    })
 }
 
 fn read_numbers(
     args: &TrainArgs,
     path: &Path,
-    (data, sides): (&Dataset, &ClassSides),
+    training: &Training,
     output: Output,
-) -> Result<Dataset> {
-    let names = data.names();
+) -> Result<TestRows> {
+    let names = training.data.names();
     let wanted = Wanted {
         columns: (!names.is_empty()).then(|| names.to_vec()),
-        missing_zero: true,
+        missing_zero: training.many.is_none(),
         on_error: args.training.on_error.into(),
         ..Wanted::default()
     };
     let examples = args.training.format.read(path, wanted, output)?;
-    scoring::note_beyond(data.rows().cols(), examples.rows.cols(), path, output);
-    let labels = sides.apply(&examples.labels)?;
-    Ok(Dataset::new(examples.rows, labels, examples.names)?)
+    let cols = training.data.rows().cols();
+    scoring::note_beyond(cols, examples.rows.cols(), path, output);
+    Ok(TestRows {
+        rows: RawRows::Numbers(examples.rows, examples.names),
+        labels: examples.labels,
+    })
 }

@@ -27,7 +27,7 @@ pub use learner::Learner;
 pub use outcome::{Effort, Outcome, Progress, Stop, Trace, TrainingSet};
 pub use rival_learner::RivalLearner;
 pub use spec::{BaUbauc, Logistic, Oam, OlUbauc, Opauc, PassSpec, Solam, Solver, Spec, Svm, SvmOr};
-pub use table::fit_table;
+pub use table::{fit_mapped, fit_table};
 
 /// An algorithm by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -16,5 +16,16 @@ pub fn fit_table(
 ) -> Result<GlassBox> {
     spec.check()?;
     let map = ColumnMap::learn(table, inputs.weights)?;
+    fit_mapped(table, map, (labels, inputs), spec)
+}
+
+/// Learns the weights of the features of a map that there is already, such as one that many classes share.
+pub fn fit_mapped(
+    table: &Table,
+    map: ColumnMap,
+    (labels, inputs): (&Binary, &FitInputs<'_>),
+    spec: &Spec,
+) -> Result<GlassBox> {
+    spec.check()?;
     GlassBox::new(map.into(), table, labels, |data, _| fit(data, inputs, spec))
 }

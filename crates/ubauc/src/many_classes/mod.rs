@@ -40,6 +40,8 @@ use crate::algorithm::{FitInputs, Outcome, Spec, Stop, fit};
 use crate::data::dataset::Dataset;
 use crate::data::labels::{Binary, Labels};
 use crate::data::scale::check_weights;
+use crate::data::table::Table;
+use crate::features::columns::ColumnMap;
 use crate::{Error, Result};
 pub use model::{ClassModel, by_rows};
 
@@ -136,6 +138,19 @@ impl<'a> Classes<'a> {
     /// s_i.
     pub fn weights(&self) -> Option<&'a [f64]> {
         self.weights
+    }
+
+    /// The linear map of a table, one for the scorers of all classes: learned with s_i, not with the a_i of a class.
+    pub fn linear_map(&self, table: &Table) -> Result<ColumnMap> {
+        ColumnMap::learn(table, self.weights)
+    }
+
+    /// s_i where a_i > 0: what the map that all scorers share is learned with where a fold is left out.
+    pub(crate) fn weights_where(&self, a: &[f64]) -> Vec<f64> {
+        let own = |i: usize| self.weights.map_or(1.0, |s| s[i]);
+        let kept = a.iter().enumerate();
+        kept.map(|(i, &a)| if a > 0.0 { own(i) } else { 0.0 })
+            .collect()
     }
 
     /// One class against the others.

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::auc::auc;
 use super::order::nan_score;
+use super::weighted::weighted_auc;
 use crate::{Error, Result};
 
 /// AUC for many classes.
@@ -71,7 +72,25 @@ impl HandTill {
 /// # Ok::<(), ubauc::Error>(())
 /// ```
 pub fn hand_till(scores: &[f64], n_classes: usize, classes: &[usize]) -> Result<HandTill> {
+    weighted_hand_till(scores, n_classes, classes, None)
+}
+
+/// The same of examples with weights, of which every class has some: A(i|j) is the weighted AUC, and the weighted mean
+/// counts each pair by its share of the weight.
+pub fn weighted_hand_till(
+    scores: &[f64],
+    n_classes: usize,
+    classes: &[usize],
+    weights: Option<&[f64]>,
+) -> Result<HandTill> {
     let rows = rows_by_class(scores, n_classes, classes)?;
+    if let Some(weights) = weights.filter(|weights| weights.len() != classes.len()) {
+        return Err(Error::Length {
+            what: "sample weights",
+            expected: classes.len(),
+            got: weights.len(),
+        });
+    }
     let pairs: Vec<(usize, usize)> = (0..n_classes)
         .flat_map(|i| (i + 1..n_classes).map(move |j| (i, j)))
         .collect();
@@ -79,14 +98,14 @@ pub fn hand_till(scores: &[f64], n_classes: usize, classes: &[usize]) -> Result<
         .into_par_iter()
         .map(|(i, j)| {
             let one = |column: usize, positive: &[usize], negative: &[usize]| {
-                let of = |rows: &[usize]| {
-                    rows.iter()
-                        .map(|r| scores[r * n_classes + column])
-                        .collect::<Vec<_>>()
-                };
-                let scores = [of(positive), of(negative)].concat();
+                let both = || positive.iter().chain(negative);
+                let scores: Vec<f64> = both().map(|r| scores[r * n_classes + column]).collect();
                 let labels: Vec<bool> = (0..scores.len()).map(|r| r < positive.len()).collect();
-                auc(&scores, &labels).map(|a| a.auc)
+                let Some(weights) = weights else {
+                    return auc(&scores, &labels).map(|a| a.auc);
+                };
+                let weights: Vec<f64> = both().map(|&r| weights[r]).collect();
+                weighted_auc(&scores, &labels, &weights).map(|a| a.auc)
             };
             let auc_i = one(i, &rows[i], &rows[j])?;
             let auc_j = one(j, &rows[j], &rows[i])?;
@@ -101,7 +120,12 @@ pub fn hand_till(scores: &[f64], n_classes: usize, classes: &[usize]) -> Result<
         .collect::<Result<Vec<_>>>()?;
 
     let m = pairs.iter().map(|p| p.auc).sum::<f64>() / pairs.len() as f64;
-    let size = |p: &ClassPair| (rows[p.i].len() + rows[p.j].len()) as f64;
+    let total = |rows: &Vec<usize>| match weights {
+        Some(weights) => rows.iter().map(|&r| weights[r]).sum(),
+        None => rows.len() as f64,
+    };
+    let totals: Vec<f64> = rows.iter().map(total).collect();
+    let size = |p: &ClassPair| totals[p.i] + totals[p.j];
     let weighted =
         pairs.iter().map(|p| size(p) * p.auc).sum::<f64>() / pairs.iter().map(size).sum::<f64>();
     Ok(HandTill {

@@ -104,7 +104,7 @@ pub use criterion::Criterion;
 pub use delong::{ComparedPair, Comparison, PairedTest, compare, compare_many, covariance};
 pub use fading::{FadingAuc, FadingEstimate};
 pub use fall::{Fall, FallAlarm};
-pub use hand_till::{ClassPair, HandTill, hand_till};
+pub use hand_till::{ClassPair, HandTill, hand_till, weighted_hand_till};
 pub use interval::{Interval, Resampling, Share};
 pub use normal::{normal_cdf, normal_quantile};
 pub use partial_auc::{PartialAuc, RocPart, partial_auc, weighted_partial_auc};

@@ -13,9 +13,9 @@ const DRAWN: usize = 300;
 /// Places that the pointer finds.
 const HITS: usize = 60;
 
-pub(super) fn section(report: &Report, certificate: &Certificate) -> String {
-    let mut out = String::new();
-    out += &match (certificate.gap, certificate.objective) {
+/// How near the optimum it is, in words.
+pub(super) fn proof(gap: Option<f64>, objective: Option<f64>) -> String {
+    match (gap, objective) {
         (Some(gap), _) => format!(
             "<p>The learning is a problem with one best answer, and this model is proven to be within {} of it: no other weights have an objective \
              lower by more than that share. What it proves is that the computation is finished, not that the model is good.</p>\n",
@@ -26,7 +26,11 @@ pub(super) fn section(report: &Report, certificate: &Certificate) -> String {
             number("certificate.objective", objective, three_digits(objective))
         ),
         (None, None) => paragraph("The algorithm tells nothing of how far from the optimum it is."),
-    };
+    }
+}
+
+pub(super) fn section(report: &Report, certificate: &Certificate) -> String {
+    let mut out = proof(certificate.gap, certificate.objective);
     let gaps: Vec<[f64; 2]> = report
         .steps
         .iter()

@@ -14,16 +14,19 @@
 //! | `thresholds.rs` | what every cut does |
 //! | `calibration.rs` | what a score means |
 //! | `effects.rs`, `points.rs` | what the model looks at |
+//! | `classes.rs` | the page of many classes, by the parts of the other |
 //! | `search.rs`, `certificate.rs`, `columns.rs`, `reproduction.rs` | how it was made |
-//! | `chart.rs`, `markup.rs`, `page.rs` | how all this is written |
+//! | `chart.rs`, `heat_map.rs`, `markup.rs`, `page.rs` | how all this is written |
 
 mod auc_part;
 mod calibration;
 mod certificate;
 mod chart;
+mod classes;
 mod columns;
 mod comparison;
 mod effects;
+mod heat_map;
 mod histogram;
 mod judged;
 mod markup;
@@ -53,6 +56,7 @@ use crate::model::Model;
 use crate::model_file::Certificate;
 
 pub use auc_part::AucPart;
+pub use classes::{ClassPart, ClassesReport, MOST_DRAWN};
 pub use judged::{Costs, Cut, Group, Histogram, Judged, NamedCut, Scored, Why};
 
 /// All that a page says.
@@ -230,9 +234,7 @@ impl Report {
 
     /// Writes the page: whole, or the old one stays. `-` is standard output.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        file.put(self.to_html().as_bytes())?;
-        file.commit()
+        write_page(&self.to_html(), path)
     }
 
     fn main(&self) -> Option<&Judged> {
@@ -245,4 +247,10 @@ impl Report {
             .map(|scorer| scorer.name.clone())
             .collect()
     }
+}
+
+fn write_page(html: &str, path: &Path) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.put(html.as_bytes())?;
+    file.commit()
 }

@@ -14,7 +14,11 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 pub(super) fn render(report: &Report) -> String {
-    let sections = sections(report);
+    framed(&report.title, &verdict::section(report), &sections(report))
+}
+
+/// The page of a verdict and sections.
+pub(super) fn framed(title: &str, verdict: &str, sections: &[Section]) -> String {
     let links: String = sections
         .iter()
         .map(|s| format!("<li><a href=\"#{}\">{}</a></li>\n", s.id, s.heading))
@@ -28,18 +32,17 @@ pub(super) fn render(report: &Report) -> String {
             )
         })
         .collect();
-    let title = escape(&short(&report.title));
+    let title = escape(&short(title));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"ubauc {}\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n\
-         <header>\n<h1>{title}</h1>\n</header>\n<main id=\"main\">\n{}<nav aria-label=\"Sections\">\n<ul>\n{links}</ul>\n</nav>\n{body}</main>\n\
+         <header>\n<h1>{title}</h1>\n</header>\n<main id=\"main\">\n{verdict}<nav aria-label=\"Sections\">\n<ul>\n{links}</ul>\n</nav>\n{body}</main>\n\
          <footer>\n<p>Made by ubauc {}. This page needs no other file and no network.</p>\n</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         sum(STYLE),
         sum(SCRIPT),
         env!("CARGO_PKG_VERSION"),
-        verdict::section(report),
         env!("CARGO_PKG_VERSION"),
     )
 }

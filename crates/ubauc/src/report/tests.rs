@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::metrics::Sample;
+use crate::many_classes::WholeCertificate;
+use crate::metrics::{ClassPair, Sample};
 
 fn scored<'a>(scores: &'a [f64], positive: &'a [bool]) -> Scored<'a> {
     Scored {
@@ -253,4 +254,84 @@ fn the_same_data_make_the_same_bytes() {
         .to_html()
     };
     assert_eq!(page(), page());
+}
+
+/// Of k classes whose names are markup; the AUC of the first two is the lowest.
+fn of_classes(k: usize) -> ClassesReport {
+    let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| (i, j)));
+    let auc = |i: usize, j: usize| if i + j == 1 { 0.6 } else { 0.9 };
+    let pair = |(i, j)| ClassPair {
+        i,
+        j,
+        auc_i: auc(i, j),
+        auc_j: auc(i, j),
+        auc: auc(i, j),
+    };
+    let class = |c: usize| ClassPart {
+        name: format!("<b>{c}&"),
+        n: 10 + c,
+        auc: 0.9 - 0.3 / (1.0 + c as f64),
+        gap: (c > 0).then_some(1e-7),
+    };
+    ClassesReport {
+        title: "<script>alert(1)</script>".to_string(),
+        judged_on: JudgedOn::Training,
+        m: 0.875,
+        train_m: Some(0.9375),
+        classes: (0..k).map(class).collect(),
+        pairs: pairs.map(pair).collect(),
+        search: Vec::new(),
+        certificate: Some(WholeCertificate {
+            gap: Some(2.5e-8),
+            ..WholeCertificate::default()
+        }),
+        columns: Vec::new(),
+        reproduction: Reproduction::default(),
+        notes: vec!["a note </ul><script>".to_string()],
+    }
+}
+
+#[test]
+fn many_classes_have_a_page() {
+    let page = of_classes(3).to_html();
+    assert!(page.matches("<script>").count() == 1 && !page.contains("<b>"));
+    assert!(page.contains("&lt;b&gt;0&amp;") && page.contains("looks better than it is"));
+    for (key, value) in [
+        ("m", "0.875"),
+        ("train_m", "0.9375"),
+        ("certificate.gap", "0.000000025"),
+        ("classes.0.auc", "0.6000000000000001"),
+        ("pairs.0.auc", "0.6"),
+    ] {
+        let data = format!("<data value=\"{value}\" data-key=\"{key}\">");
+        assert!(page.contains(&data), "{data}");
+    }
+    for id in ["classes", "pairs", "certificate", "again"] {
+        assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
+    }
+    assert!(page.contains("the scorer of &lt;b&gt;0&amp; against &lt;b&gt;1&amp;: 0.6000"));
+}
+
+#[test]
+fn pages_of_few_and_of_very_many_classes() {
+    let of = |k: usize| of_classes(k).to_html();
+    assert!(of(MOST_DRAWN).contains("Heat map of the AUC"));
+    assert!(!of(MOST_DRAWN + 1).contains("Heat map of the AUC"));
+    let many = ClassesReport {
+        pairs: Vec::new(),
+        ..of_classes(1000)
+    };
+    let page = many.to_html();
+    assert!(page.contains("700 more classes") && !page.contains("id=\"pairs\""));
+    assert!(page.len() < 200_000, "{}", page.len());
+    // Nothing is known.
+    let empty = ClassesReport {
+        classes: Vec::new(),
+        pairs: Vec::new(),
+        certificate: None,
+        m: f64::NAN,
+        ..of_classes(0)
+    };
+    let page = empty.to_html();
+    assert!(page.ends_with("</html>\n") && !page.contains("data value=\"NaN"));
 }

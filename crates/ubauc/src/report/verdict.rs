@@ -34,19 +34,20 @@ pub(super) fn summary(report: &Report) -> String {
     )
 }
 
-fn card(question: &str, answer: &str) -> String {
+pub(super) fn card(question: &str, answer: &str) -> String {
     format!("<section class=\"card\">\n<h2>{question}</h2>\n{answer}</section>\n")
 }
 
 fn how_good(report: &Report, main: &Judged) -> String {
     let [negative, positive] = report.classes.each_ref().map(|class| name(class));
     let AucPart { auc, ci95, .. } = main.auc;
+    let is_chance = ci95[0] <= 0.5 && ci95[1] >= 0.5;
     let times = |key: &str, x: f64| number(key, x, format!("{:.1}", 100.0 * x));
     let mut out = format!(
         "<p class=\"grade\">{}</p>\n\
          <p>Take one row of class {positive} and one of class {negative}: {} gives the {positive} one the higher score \
          <strong>{} times in 100</strong> (95 % confidence: {} to {}). 50 would be guessing, 100 perfect.</p>\n",
-        grade(&main.auc),
+        grade(main.auc.auc, is_chance),
         who(report, main),
         times("scorers.0.auc", auc),
         times("scorers.0.ci95.0", ci95[0]),
@@ -87,9 +88,8 @@ fn who(report: &Report, main: &Judged) -> String {
 }
 
 /// A word for an AUC, as is the custom.
-fn grade(auc: &AucPart) -> &'static str {
-    let is_chance = auc.ci95[0] <= 0.5 && auc.ci95[1] >= 0.5;
-    match auc.auc {
+pub(super) fn grade(auc: f64, is_chance: bool) -> &'static str {
+    match auc {
         _ if is_chance => "Not to be told from guessing.",
         x if x < 0.5 => "Worse than guessing: high scores go with the wrong class.",
         x if x < 0.6 => "Hardly better than guessing.",
@@ -178,7 +178,17 @@ fn basis(report: &Report, main: &Judged) -> String {
         thousands((n_pos + n_neg) as u64),
         percent(main.prevalence())
     );
-    let (class, text) = match report.judged_on {
+    basis_of(report.judged_on, &rows, &counting(&main.auc), &report.notes)
+}
+
+/// Which rows, how they count, and what else a reader should know. What is said of the rows is markup.
+pub(super) fn basis_of(
+    judged_on: JudgedOn,
+    rows: &str,
+    counting: &str,
+    notes: &[String],
+) -> String {
+    let (class, text) = match judged_on {
         JudgedOn::Given => ("basis", format!("Judged on {rows}.")),
         JudgedOn::HeldOut => (
             "basis",
@@ -196,9 +206,8 @@ fn basis(report: &Report, main: &Judged) -> String {
             ),
         ),
     };
-    let text = text + &counting(&main.auc);
-    let notes: String = report
-        .notes
+    let text = text + counting;
+    let notes: String = notes
         .iter()
         .map(|note| format!("<li>{}</li>\n", escape(&super::markup::clipped(note))))
         .collect();

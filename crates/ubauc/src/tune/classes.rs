@@ -12,7 +12,7 @@
 //! C is at most [`MOST_SEARCHED`]: of more classes those in the middle of as many equal parts of the classes by size are
 //! taken. A class with fewer examples than folds is not among them; it is trained with what the others chose. Folds have a
 //! share of every class. The weights a_i are those of all examples, not those of a training part, which differ by one
-//! example a class at most.
+//! example a class at most. The map of a table is learned with s_i, as that of the model is.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,9 @@ pub fn tune_classes(
         ClassRows::Table(..) => Vec::new(),
     };
     let learn = |_: Option<u32>, weights: &[f64]| match rows {
-        ClassRows::Table(table, learn) => learn(table, Some(weights)).map(LearnedMap::from),
+        ClassRows::Table(table, learn) => {
+            learn(table, Some(&classes.weights_where(weights))).map(LearnedMap::from)
+        }
         ClassRows::Rows(_) => Err(Error::Empty),
     };
     let source = |at: usize, labels| match rows {

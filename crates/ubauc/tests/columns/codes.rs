@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use ubauc::data::table::Values;
-use ubauc::features::codes::are_codes;
+use ubauc::features::codes::{are_codes, are_codes_of_classes};
 use ubauc::read::table::{TableOptions, read_table};
 
 /// Rows whose class depends on their value by a function to the log-odds.
@@ -75,6 +75,37 @@ fn few_levels_rare_ones_zeros_and_fractions_are_no_codes() {
     assert!(!are_codes(&halves, &positive));
     assert!(!are_codes(&values, &vec![true; values.len()]));
     assert!(!are_codes(&[], &[]));
+}
+
+/// Codes tell the second class from the third, and nothing of the first, which has half of the rows.
+#[test]
+fn all_classes_judge() {
+    let mut random = Pcg64::seed_from_u64(9);
+    let (values, second) = rows(3, 6000, 200, |level| 3.0 * scattered(4, level));
+    let of_row = |second: &bool| match random.random_bool(0.5) {
+        true => 0,
+        false => 1 + u32::from(*second),
+    };
+    let classes: Vec<u32> = second.iter().map(of_row).collect();
+    let first: Vec<bool> = classes.iter().map(|class| *class == 0).collect();
+    assert!(!are_codes(&values, &first));
+    assert!(are_codes_of_classes(&values, &classes, 3));
+    let (line, second) = rows(3, 6000, 200, |level| f64::from(level) / 40.0 - 2.5);
+    let of_line: Vec<u32> = (second.iter().zip(&classes))
+        .map(|(second, class)| {
+            if *class == 0 {
+                0
+            } else {
+                1 + u32::from(*second)
+            }
+        })
+        .collect();
+    assert!(!are_codes_of_classes(&line, &of_line, 3));
+    // Of two classes it is the same question.
+    let codes: Vec<u32> = second.iter().map(|second| u32::from(*second)).collect();
+    for x in [&values, &line] {
+        assert_eq!(are_codes_of_classes(x, &codes, 2), are_codes(x, &second));
+    }
 }
 
 /// The codes of amazon_employee_access are found, and no column of the other four tables is taken for one.

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use ubauc::Error;
-use ubauc::metrics::{auc, hand_till};
+use ubauc::metrics::{auc, hand_till, weighted_hand_till};
 
 use super::pairs::{score, won};
 
@@ -99,4 +99,27 @@ fn tables_that_do_not_fit_are_refused() {
     ));
     let nan = hand_till(&[0.0, 0.0, 0.0, f64::NAN], 2, &[0, 1]);
     assert!(matches!(nan, Err(Error::NotFinite { row: 1, .. })));
+}
+
+proptest! {
+    /// An example of weight k is k examples.
+    #[test]
+    fn weights_count_as_repetitions((c, scores, classes) in table(), seed in 0_usize..100) {
+        let times: Vec<usize> = (0..classes.len()).map(|r| (r * 7 + seed) % 4).collect();
+        let all: Vec<usize> = (0..classes.len()).flat_map(|r| std::iter::repeat_n(r, times[r])).collect();
+        prop_assume!((0..c).all(|class| all.iter().any(|r| classes[*r] == class)));
+        let repeated: Vec<f64> = all.iter().flat_map(|r| scores[r * c..(r + 1) * c].to_vec()).collect();
+        let of_repeated: Vec<usize> = all.iter().map(|r| classes[*r]).collect();
+        let expected = hand_till(&repeated, c, &of_repeated).unwrap();
+        let weights: Vec<f64> = times.iter().map(|k| *k as f64).collect();
+        let got = weighted_hand_till(&scores, c, &classes, Some(&weights)).unwrap();
+        prop_assert!((got.m - expected.m).abs() < 1e-12);
+        prop_assert!((got.weighted - expected.weighted).abs() < 1e-12);
+        for (a, b) in got.pairs.iter().zip(&expected.pairs) {
+            prop_assert!((a.auc_i - b.auc_i).abs() < 1e-12 && (a.auc_j - b.auc_j).abs() < 1e-12);
+        }
+        let few = weighted_hand_till(&scores, c, &classes, Some(&weights[1..]));
+        let refused = matches!(few, Err(Error::Length { .. }));
+        prop_assert!(refused);
+    }
 }

@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::document::Axis;
 use crate::document::numbers::thousands;
-use crate::document::text::clip;
 use crate::glass_box::explain::{Side, SideKind, TermReport};
-use crate::report::chart::{Chart, END, MIDDLE, Margins, Paint};
+use crate::report::heat_map::{HeatCell, heat_map};
 use crate::report::markup::{clipped, named_figure, short};
 
 /// Rows and columns of the picture at most.
@@ -59,21 +57,10 @@ pub(super) fn figure_of(term: &TermReport) -> String {
     let most = grid
         .values()
         .fold(0.0_f64, |most, cell| most.max(mean(*cell).abs()));
-    let margins = Margins {
-        left: 104.0,
-        right: 8.0,
-        top: 6.0,
-        bottom: 74.0,
-    };
-    let height = HIGH * down.names.len() as f64;
-    let unit = || Axis::default().span([0.0, 1.0].into_iter());
-    let mut chart = Chart::new(
-        [360.0, margins.top + height + margins.bottom],
-        margins,
-        unit(),
-        unit(),
-    );
-    draw(&mut chart, (&down, &across), &grid, most);
+    let chart = heat_map(&down.names, &across.names, |a, b| {
+        let &cell = grid.get(&(a, b))?;
+        Some(drawn(cell, [&down.names[a], &across.names[b]], most))
+    });
     let title = format!("Heat map of what {} adds to the score", clipped(&term.name));
     let names = [0, 1].map(|k| short(term.columns.get(k).map_or("", String::as_str)));
     let caption = format!(
@@ -86,52 +73,20 @@ pub(super) fn figure_of(term: &TermReport) -> String {
     named_figure(&term.name, &chart.finish(&title), &caption)
 }
 
-/// Height of a row of cells.
-const HIGH: f64 = 18.0;
-
-fn draw(chart: &mut Chart, (down, across): (&Joined, &Joined), grid: &Grid, most: f64) {
-    let (margins, high) = (chart.margins, HIGH);
-    let (n_down, n_across) = (down.names.len(), across.names.len());
-    let wide = (chart.width - margins.left - margins.right) / n_across.max(1) as f64;
-    for (a, row) in down.names.iter().enumerate() {
-        let top = margins.top + high * a as f64;
-        chart.text(
-            [margins.left - 5.0, top + 13.0],
-            END,
-            Paint::Ink,
-            &clip(row, 16),
-        );
-        for (b, column) in across.names.iter().enumerate() {
-            let Some(&cell) = grid.get(&(a, b)) else {
-                continue;
-            };
-            let value = mean(cell);
-            let strength = if most > 0.0 { value.abs() / most } else { 0.0 };
-            let left = margins.left + wide * b as f64;
-            let text = format!(
-                "{} and {}: {value:+.4} ({} rows)",
-                short(row),
-                short(column),
-                thousands(cell.0)
-            );
-            let series = usize::from(value > 0.0);
-            chart.described(&text, |chart| {
-                let look = format!(
-                    "fill-opacity=\"{strength:.2}\" {}",
-                    Paint::Series(series).fill()
-                );
-                chart.rect([left, top, wide - 1.0, high - 1.0], &look);
-                if strength >= SIGNED {
-                    let sign = if value > 0.0 { "+" } else { "−" };
-                    chart.text([left + wide / 2.0, top + 13.0], MIDDLE, Paint::Ink, sign);
-                }
-            });
-        }
-    }
-    let floor = margins.top + high * n_down as f64;
-    for (b, column) in across.names.iter().enumerate() {
-        let at = margins.left + wide * (b as f64 + 0.5);
-        chart.slanted([at, floor + 12.0], &clip(column, 13));
+fn drawn(cell: (u64, f64), [row, column]: [&str; 2], most: f64) -> HeatCell {
+    let value = mean(cell);
+    let strength = if most > 0.0 { value.abs() / most } else { 0.0 };
+    let sign = if value > 0.0 { "+" } else { "−" };
+    HeatCell {
+        text: format!(
+            "{} and {}: {value:+.4} ({} rows)",
+            short(row),
+            short(column),
+            thousands(cell.0)
+        ),
+        strength,
+        series: usize::from(value > 0.0),
+        mark: if strength >= SIGNED { sign } else { "" }.to_string(),
     }
 }
 
