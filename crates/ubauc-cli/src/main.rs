@@ -97,12 +97,12 @@ fn run(cli: &Cli) -> Result<()> {
     }
 }
 
-/// An error with its causes, each once: some tell their cause themselves. What the library calls
+/// An error with its causes, each once: some tell their cause, or the file that is named before them, themselves. What the library calls
 /// its parameters are options here.
 fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if text.is_empty() {
+        if text.is_empty() || cause.starts_with(&format!("{text}:")) {
             text = cause;
         } else if !text.ends_with(&cause) {
             text = format!("{text}: {cause}");
@@ -110,6 +110,9 @@ fn message(error: &anyhow::Error) -> String {
     }
     text.replace("(positive VALUE)", "(--positive VALUE)")
         .replace("(partition SEED)", "(--partition SEED)")
+        .replace("half_life = ", "--half-life ")
+        .replace("alarm = ", "--alarm ")
+        .replace("window = ", "--window ")
 }
 
 /// 2 for what was typed wrong, 1 for what went wrong, 3 for an alarm that was to end the run, 128 and its number for a signal.

@@ -35,6 +35,16 @@ pub(crate) fn overlapping(rows: u64, features: u64) -> String {
 }
 
 #[test]
+fn an_error_names_its_file_once() {
+    let bad = TINY.replace("1,3,-1", "1,3,x");
+    let directory = directory_with(&[("x.csv", TINY), ("bad.csv", &bad)]);
+    let words = [&["train", "x.csv", "--test", "bad.csv"], &GIVEN[..]].concat();
+    let printed = failure(&ubauc(directory.path(), &words));
+    assert_eq!(printed.matches("bad.csv").count(), 1, "{printed}");
+    assert!(printed.contains("bad.csv:7:3"), "{printed}");
+}
+
+#[test]
 fn json_has_the_fixed_keys() {
     let directory = directory_with(&[("x.csv", TINY), ("t.csv", TINY)]);
     let words = [&["train", "x.csv", "--test", "t.csv", "--json"], &GIVEN[..]].concat();

@@ -263,13 +263,13 @@ fn what_has_no_meaning_is_refused() {
     let directory = directory_with(&[("x.svm", &turning(300, 300))]);
     let dir = directory.path();
     for (given, named) in [
-        ("--half-life 0.5", "half_life"),
-        ("--half-life -3", "half_life"),
-        ("--half-life nan", "half_life"),
-        ("--window 0", "window"),
-        ("--window 10000001", "window"),
-        ("--alarm 0", "alarm"),
-        ("--alarm 1", "alarm"),
+        ("--half-life 0.5", "--half-life"),
+        ("--half-life -3", "--half-life"),
+        ("--half-life nan", "--half-life"),
+        ("--window 0", "--window"),
+        ("--window 10000001", "--window"),
+        ("--alarm 0", "--alarm"),
+        ("--alarm 1", "--alarm"),
         ("--on-alarm stop", "--alarm"),
         ("--algorithm solam --half-life 100", "--half-life"),
         ("--algorithm opauc --half-life 100", "--half-life"),

@@ -103,7 +103,7 @@ fn searched(classes: &Classes<'_>, parts: &Parts, params: &TuneParams) -> Result
     let taken = n.min(MOST_SEARCHED);
     if taken == 0 {
         let what = format!(
-            "no class has {} examples, one for each fold; use fewer folds, or give beta and gamma",
+            "no class has {} examples, one for each fold: is the label the right column? If it is, use fewer folds, or give beta and gamma",
             params.folds
         );
         return Err(Error::Classes { what });
