@@ -33,7 +33,7 @@ pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     command
         .current_dir(directory)
         .args(arguments)
-        .timeout(Duration::from_secs(60));
+        .timeout(Duration::from_secs(300));
     command
 }
 

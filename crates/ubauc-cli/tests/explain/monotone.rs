@@ -91,6 +91,8 @@ fn tune_keeps_to_the_order_and_tells_how_to_train() {
         "a,b",
         "--held-out",
         "0",
+        "--folds",
+        "3",
     ];
     let out = ubauc(directory.path(), &words);
     assert!(success(&out).contains("--increasing a,b"));
