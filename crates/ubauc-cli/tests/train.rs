@@ -39,7 +39,8 @@ fn an_error_names_its_file_once() {
     let bad = TINY.replace("1,3,-1", "1,3,x");
     let directory = directory_with(&[("x.csv", TINY), ("bad.csv", &bad)]);
     let words = [&["train", "x.csv", "--test", "bad.csv"], &GIVEN[..]].concat();
-    let printed = failure(&ubauc(directory.path(), &words));
+    let out = ubauc(directory.path(), &words);
+    let printed = failure(&out);
     assert_eq!(printed.matches("bad.csv").count(), 1, "{printed}");
     assert!(printed.contains("bad.csv:7:3"), "{printed}");
 }
