@@ -109,8 +109,8 @@ fn example(i: u32) -> ([f64; 3], bool) {
     let noise = |k: u32| f64::from(i.wrapping_mul(k) % 1009) / 1009.0 - 0.5;
     let positive = noise(40_503) < -0.2;
     let shift = if i < 1500 { 5.0 } else { 0.5 };
-    let rare = if i % 701 == 0 { 3.0 } else { 0.0 };
-    let absent = (900..2300).contains(&i) && i % 5 != 0;
+    let rare = if i.is_multiple_of(701) { 3.0 } else { 0.0 };
+    let absent = (900..2300).contains(&i) && !i.is_multiple_of(5);
     let third = if absent { 0.0 } else { 2.0 + noise(97) };
     let signal = if positive { 0.4 } else { 0.0 };
     (

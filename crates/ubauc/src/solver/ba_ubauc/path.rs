@@ -43,7 +43,7 @@ impl From<Scale> for SourceTransform<'_> {
 /// What the last fit left.
 enum Warm {
     Exact(exact::WarmStart),
-    Soft(soft::WarmStart),
+    Soft(Box<soft::WarmStart>),
 }
 
 impl<'a> Path<'a> {
@@ -126,10 +126,10 @@ impl<'a> Path<'a> {
     pub fn restart(&mut self, raw: &[f64]) -> Result<()> {
         check_start(Some(raw), self.shards.cols())?;
         let w = self.shards.scaled(raw);
-        self.warm = Some(Warm::Soft(match self.warm.take() {
+        self.warm = Some(Warm::Soft(Box::new(match self.warm.take() {
             Some(Warm::Soft(warm)) => warm.at(w),
             Some(Warm::Exact(_)) | None => soft::WarmStart::of(w, 0.0),
-        }));
+        })));
         Ok(())
     }
 
@@ -248,7 +248,7 @@ impl<'a> Path<'a> {
     ) -> Result<Fit> {
         let shards = &mut self.shards;
         let warm = match self.warm.take() {
-            Some(Warm::Soft(warm)) => Some(warm),
+            Some(Warm::Soft(warm)) => Some(*warm),
             Some(Warm::Exact(warm)) => Some(soft::WarmStart::of(warm.w, warm.lambda)),
             None => start.map(|raw| soft::WarmStart::of(shards.scaled(raw), 0.0)),
         };
@@ -264,7 +264,7 @@ impl<'a> Path<'a> {
         };
         let solver = soft::Solver::new(shards, params, warm, bound, self.given.order)?;
         let (fit, warm) = solver.run(progress)?;
-        self.warm = Some(Warm::Soft(warm));
+        self.warm = Some(Warm::Soft(Box::new(warm)));
         Ok(fit)
     }
 }
