@@ -4,10 +4,12 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use ubauc::features::FeatureMap;
+use ubauc::many_classes::ClassModel;
 use ubauc::metrics::HandTill;
 use ubauc::model_file::{AnyModel, SavedClassModel};
 use ubauc::report::{ClassPart, ClassesReport, ColumnPart, JudgedOn, Reproduction};
 
+use crate::args::WrongUsage;
 use crate::page;
 use crate::scoring::shortened;
 
@@ -17,6 +19,18 @@ pub(crate) fn load_many(path: &Path) -> Result<SavedClassModel> {
         AnyModel::Many(saved) => Ok(*saved),
         AnyModel::Two(_) => bail!("{}: a model of two classes", path.display()),
     }
+}
+
+/// Refuses an option that a model of two classes would take.
+pub(crate) fn refuse_for_many(option: Option<&str>, model: &ClassModel) -> Result<()> {
+    let Some(option) = option else {
+        return Ok(());
+    };
+    let what = format!(
+        "{option} is for two classes, and the model has {}; train one with --positive CLASS",
+        model.classes.len()
+    );
+    Err(WrongUsage(what).into())
 }
 
 /// What was found of scorers on examples of these classes.

@@ -487,13 +487,8 @@ fn of_many(args: &EvaluateArgs, model: &ClassModel, output: Output) -> Result<Cl
         ),
     ];
     let found = two_only.iter().find(|o| o.1).map(|o| o.0);
-    if let Some(option) = found.or(args.points.for_two_classes(&args.page.costs)) {
-        let what = format!(
-            "{option} is for two classes, and the model has {}; train one with --positive CLASS",
-            model.classes.len()
-        );
-        return Err(WrongUsage(what).into());
-    }
+    let found = found.or(args.points.for_two_classes(&args.page.costs));
+    class_page::refuse_for_many(found, model)?;
     let file = ClassFile {
         path: &args.input.file,
         format: &args.scores.format,

@@ -97,11 +97,11 @@ fn run(cli: &Cli) -> Result<()> {
     }
 }
 
-/// An error with its causes, each once: some tell their cause, or the file that is named before them, themselves. What the library calls
-/// its parameters are options here.
+/// An error with its causes, each once: some tell their cause, or the file that is named before them, themselves. What the
+/// library calls its parameters are options here.
 fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain().map(told) {
         if text.is_empty() || cause.starts_with(&format!("{text}:")) {
             text = cause;
         } else if !text.ends_with(&cause) {
@@ -110,9 +110,18 @@ fn message(error: &anyhow::Error) -> String {
     }
     text.replace("(positive VALUE)", "(--positive VALUE)")
         .replace("(partition SEED)", "(--partition SEED)")
-        .replace("half_life = ", "--half-life ")
-        .replace("alarm = ", "--alarm ")
-        .replace("window = ", "--window ")
+}
+
+/// A cause; a parameter of streams as it is typed.
+fn told(cause: &(dyn std::error::Error + 'static)) -> String {
+    match cause.downcast_ref() {
+        Some(ubauc::Error::Parameter { name, value, must })
+            if ["half_life", "alarm", "window"].contains(name) =>
+        {
+            format!("--{} {value}: must be {must}", name.replace('_', "-"))
+        }
+        _ => cause.to_string(),
+    }
 }
 
 /// 2 for what was typed wrong, 1 for what went wrong, 3 for an alarm that was to end the run, 128 and its number for a signal.

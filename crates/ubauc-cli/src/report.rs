@@ -103,15 +103,19 @@ pub(crate) fn run(args: &ReportArgs, output: Output) -> Result<()> {
     )?;
     report.points = args.points.card(Some(&saved))?;
     report.write(&args.output)?;
-    let written = Written {
-        report,
-        page: args.output.clone(),
-    };
-    if is_stdout(&args.output) {
-        output.report_aside(&written);
-        return Ok(());
+    let page = args.output.clone();
+    args.tell(&Written { report, page }, output)
+}
+
+impl ReportArgs {
+    /// Where the page itself goes to standard output the report goes to standard error.
+    fn tell(&self, written: &impl output::Report, output: Output) -> Result<()> {
+        if is_stdout(&self.output) {
+            output.report_aside(written);
+            return Ok(());
+        }
+        output.report(written)
     }
-    output.report(&written)
 }
 
 /// The page of a model of many classes.
@@ -125,13 +129,7 @@ fn of_many(args: &ReportArgs, model: &ClassModel, output: Output) -> Result<()> 
         ),
     ];
     let found = two_only.iter().find(|o| o.1).map(|o| o.0);
-    if let Some(option) = found.or(args.points.for_two_classes(&args.costs)) {
-        let what = format!(
-            "{option} is for two classes, and the model has {}; train one with --positive CLASS",
-            model.classes.len()
-        );
-        return Err(WrongUsage(what).into());
-    }
+    class_page::refuse_for_many(found.or(args.points.for_two_classes(&args.costs)), model)?;
     let file = ClassFile {
         path: &args.data,
         format: &args.format,
@@ -147,15 +145,8 @@ fn of_many(args: &ReportArgs, model: &ClassModel, output: Output) -> Result<()> 
         file_part("model", &args.model)?,
     ];
     report.write(&args.output)?;
-    let written = ClassesWritten {
-        report,
-        page: args.output.clone(),
-    };
-    if is_stdout(&args.output) {
-        output.report_aside(&written);
-        return Ok(());
-    }
-    output.report(&written)
+    let page = args.output.clone();
+    args.tell(&ClassesWritten { report, page }, output)
 }
 
 pub(crate) fn title(model: &Path, data: &Path) -> String {

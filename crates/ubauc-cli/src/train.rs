@@ -200,24 +200,15 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         }
     };
     let seconds_solve = solving.elapsed().as_secs_f64();
-    let (data, weights) = (&training.data, training.weights.as_deref());
 
     let saved = saved_model(args, &spec, &trained, &training)?;
     let scores = training.scores_by(&saved.model)?;
     let (train_auc, train_ci95) = auc_of(&scores, &training)?;
-    let scored_test = test
-        .as_ref()
-        .map(|test| test.scored(&saved.model))
-        .transpose()?;
-    let test_auc = scored_test.as_ref().map(|(scores, positive)| {
-        let sample = Sample::new(scores, positive);
-        let groups = test_groups.as_deref();
-        Sample { groups, ..sample }.auc()
-    });
-    let test_auc = test_auc.transpose()?;
+    let scored_test = test.as_ref().map(|test| test.scored(&saved.model));
+    let scored_test = scored_test.transpose()?;
+    let test_auc = auc_of_test(scored_test.as_ref(), test_groups.as_deref())?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
-    let path = args.model.as_deref();
-    let written = path.map_or(Ok(()), |path| saved.save(path));
+    let written = (args.model.as_deref()).map_or(Ok(()), |path| saved.save(path));
     let judged = Judging {
         test: scored_test.as_ref().map(|(scores, positive)| {
             let examples = PageExamples {
@@ -236,7 +227,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
         &judged,
         seed,
     );
-    warn(&trained, &spec, (data, weights), output);
+    let rows = (&training.data, training.weights.as_deref());
+    warn(&trained, &spec, rows, output);
     let found = Found {
         train: (train_auc, train_ci95),
         test: test_auc,
@@ -603,6 +595,18 @@ fn note_choice(tuned: &TunedMaps, params: &TuneParams, output: Output) {
             options_of(logistic, true, params.scale),
         ));
     }
+}
+
+/// AUC on the examples of `--test`, if there are some.
+fn auc_of_test(
+    scored: Option<&(Vec<f64>, &[bool])>,
+    groups: Option<&[u32]>,
+) -> Result<Option<Auc>> {
+    let Some((scores, positive)) = scored else {
+        return Ok(None);
+    };
+    let sample = Sample::new(scores, positive);
+    Ok(Some(Sample { groups, ..sample }.auc()?))
 }
 
 /// AUC on the training data, with its interval: that of groups where there are some.

@@ -77,7 +77,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// [`auc()`](super::auc()), or [`clustered_auc`](super::clustered_auc) where there are groups. Weights do not count.
+    /// [`auc()`](super::auc()), or [`clustered_auc`](super::clustered_auc) where there are groups; weights are not looked at.
     pub fn auc(&self) -> Result<super::Auc> {
         match self.groups {
             None => super::auc(self.scores, self.positive),

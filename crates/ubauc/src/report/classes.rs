@@ -21,7 +21,7 @@ pub const MOST_DRAWN: usize = 40;
 /// Classes in the table, and pairs.
 const CLASSES: usize = 300;
 const PAIRS: usize = 20;
-/// Up to so many classes a cell has its number.
+/// Cells of the heat map show their numbers up to this many classes.
 const NUMBERED: usize = 10;
 
 /// All that a page of many classes says.
@@ -125,7 +125,7 @@ impl ClassesReport {
         if let Some((at, pair)) = lowest(&self.pairs, |pair| pair.auc) {
             let [first, second] = [pair.i, pair.j].map(|k| name(&self.classes[k].name));
             out += &format!(
-                "<p>Of all pairs {first} and {second} are told apart least: {} times in 100.</p>\n",
+                "<p>{first} and {second} are the hardest pair to tell apart: right {} times in 100.</p>\n",
                 times(&format!("pairs.{at}.auc"), pair.auc)
             );
         }
@@ -213,7 +213,7 @@ impl ClassesReport {
         let more = self.pairs.len().saturating_sub(PAIRS);
         rows.foot = (more > 0).then(|| {
             let more = thousands(more as u64);
-            format!("… {more} more pairs, which are told apart better (all with --json)")
+            format!("… {more} more pairs, all easier to tell apart (all with --json)")
         });
         self.map() + &table(&rows, "Pairs of classes, the hardest first")
     }

@@ -8,8 +8,8 @@
 //!
 //! each along its path of γ, with logistic regression as the baseline, on the same folds. In every fold a map, and the
 //! ranking of pairs, is learned from the training examples alone. Maps that are no other than one before are not tried: the
-//! additive one where no number has bins, three pairs for each column where there are not so many. Of many columns a hundred
-//! pairs are enough: more cost minutes, and nobody looks at them.
+//! additive one where no number has bins, three pairs for each column where there are not so many. No more
+//! than a hundred pairs are tried: more would take minutes, and nobody would look at them.
 //!
 //! **Choice.** The map whose best point has the highest mean, or the simplest one before it that is behind by no more than
 //! one standard error of the difference, fold by fold: folds differ much more than maps do within a fold.
