@@ -118,7 +118,8 @@ def bench_memory():
     fit = "--beta 0 --softness 1 --gamma 1e-3 --scale standard".split()
     peaks = []
     for options in (fit, []):
-        command = [program, "train", path, "--threads", "2", "--quiet", *options]
+        command = [program, "train", path, "--threads", "2", "--quiet", "--features", "linear"]
+        command += options
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         peaks.append(os.wait4(child.pid, 0)[2].ru_maxrss * 1024)
     path.unlink()

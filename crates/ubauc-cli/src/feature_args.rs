@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use ubauc::glass_box::{MapKind, PairChoice};
+use ubauc::objective::loss::Loss;
 
 use crate::args::WrongUsage;
 use crate::column_list::ColumnList;
@@ -153,7 +154,7 @@ pub(crate) fn refuse_hinge(
     is_monotone: bool,
     mut softness: impl Iterator<Item = f64>,
 ) -> Result<()> {
-    if is_monotone && softness.any(|softness| softness == 0.0) {
+    if is_monotone && softness.any(|softness| !Loss::of_softness(softness).is_smooth()) {
         let what = "--increasing and --decreasing need a softness above 0; give --softness 1 (with beta 0 that is \
                     logistic regression) or a small one such as 0.05";
         return Err(WrongUsage(what.to_string()).into());

@@ -12,6 +12,7 @@ use ubauc::features::ColumnMap;
 use ubauc::glass_box::MapKind;
 use ubauc::many_classes::Classes;
 use ubauc::metrics::Criterion;
+use ubauc::objective::loss::Loss;
 use ubauc::objective::ubauc::{ClassWeight, LeastSquares};
 use ubauc::tune::{
     ClassRows, GridPoint, LossGrid, MapTrial, Setting, TuneInputs, TuneParams, Tuned, TunedMaps,
@@ -308,14 +309,14 @@ pub(crate) fn criterion_name(criterion: Criterion) -> String {
 
 /// A setting in words.
 pub(crate) fn described(setting: &Setting) -> String {
-    let loss = match (setting.beta == 0.0, setting.softness == 0.0) {
-        (true, _) => "logistic regression".to_string(),
-        (false, true) => format!(
+    let loss = match setting.loss() {
+        _ if setting.beta == 0.0 => "logistic regression".to_string(),
+        Loss::Hinge => format!(
             "the hinge with beta {} and {} least squares",
             setting.beta,
             kind(setting.least_squares)
         ),
-        (false, false) => format!("beta {}, softness {}", setting.beta, setting.softness),
+        Loss::Soft { softness } => format!("beta {}, softness {softness}", setting.beta),
     };
     match setting.class_weight.described() {
         Some(weight) => format!("{loss}, {weight}"),

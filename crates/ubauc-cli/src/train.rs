@@ -24,6 +24,7 @@ use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
 use ubauc::glass_box::MapKind;
 use ubauc::metrics::{Auc, Sample, weighted_auc};
+use ubauc::objective::loss::Loss;
 use ubauc::objective::ubauc::ClassWeight;
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 use ubauc::solver::ol_ubauc::OlUbaucParams;
@@ -377,7 +378,7 @@ impl TrainArgs {
             false => (spec.beta(), spec.softness()),
         };
         let may_be = self.searches() || beta.is_some();
-        let is_logistic = beta.is_none_or(|b| b == 0.0) && softness.is_none_or(|k| k > 0.0);
+        let is_logistic = beta.is_none_or(|b| b == 0.0) && softness.is_none_or(|k| Loss::of_softness(k).is_smooth());
         self.algorithm == Algorithm::Logistic || (may_be && is_logistic)
     }
 

@@ -15,7 +15,7 @@
 //!
 //! **Race** (`race.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
 //! are, are not tried on the others. A choice at the end of its path of γ, or of the β tried with its softness, makes that
-//! longer, and γ half way to its neighbours are tried. Decisions are taken between
+//! longer, and where a parabola promises more, γ half way to a neighbour is tried. Decisions are taken between
 //! rounds of fits, never in the order in which they end: the same bits for any number of threads, unless time runs out.
 //!
 //! **Choice.** The point of the highest mean; of equal ones that of the larger γ, then the larger β. By the
@@ -403,7 +403,7 @@ impl<'a> Search<'a> {
         loop {
             let chosen = self.choose(entries)?;
             let entry = &entries[chosen];
-            if self.settings[entry.setting].softness > 0.0 || entry.is_close {
+            if self.settings[entry.setting].loss().is_smooth() || entry.is_close {
                 return Ok(chosen);
             }
             entries[chosen] = self.closely(&entries[chosen])?;

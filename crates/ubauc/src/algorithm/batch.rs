@@ -84,7 +84,7 @@ impl Solution {
             objective: fit.objective,
             dual: fit.dual,
             gap: fit.gap,
-            tied: (params.softness == 0.0).then_some(fit.tied),
+            tied: (!params.loss().is_smooth()).then_some(fit.tied),
             effort: Effort {
                 newton: Some(fit.newton),
                 ..Effort::default()

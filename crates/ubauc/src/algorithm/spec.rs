@@ -76,7 +76,7 @@ impl BaUbauc {
         match self.solver {
             Solver::Newton => Ok(()),
             #[cfg(feature = "bcd")]
-            Solver::Bcd { .. } if self.params.softness > 0.0 => Err(Error::Parameter {
+            Solver::Bcd { .. } if self.params.loss().is_smooth() => Err(Error::Parameter {
                 name: "softness",
                 value: self.params.softness.to_string(),
                 must: "0 for block descent, which is the paper's for the hinge",

@@ -450,6 +450,28 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// v ← v + a·x and w ← w + b·x, the entries read once.
+    #[inline]
+    pub(crate) fn add_to_both(self, [a, b]: [f64; 2], [v, w]: [&mut [f64]; 2]) {
+        match self {
+            Row::Sparse(indices, values) => {
+                let n = v.len().min(w.len());
+                let (v, w) = (&mut v[..n], &mut w[..n]);
+                for (&j, x) in indices.iter().zip(values) {
+                    let j = j as usize;
+                    if j < n {
+                        v[j] += a * x;
+                        w[j] += b * x;
+                    }
+                }
+            }
+            Row::Dense(_) | Row::Coded { .. } => {
+                self.add_to(a, v);
+                self.add_to(b, w);
+            }
+        }
+    }
+
     /// x_j, 0 where nothing is stored.
     pub fn get(self, j: usize) -> f64 {
         match self {
@@ -632,6 +654,15 @@ mod tests {
             let both = [d.row(i).dot(&w), d.row(i).dot(&ones)];
             assert_eq!(s.row(i).dots(&w, &ones), both);
             assert_eq!(d.row(i).dots(&w, &ones), both);
+            let (mut a, mut b) = ([w, ones], [w, ones]);
+            for (rows, [v, w]) in [(&s, &mut a), (&d, &mut b)] {
+                rows.row(i).add_to_both([2.0, -0.5], [v, w]);
+            }
+            assert_eq!(a, b);
+            let mut once = [w, ones];
+            d.row(i).add_to(2.0, &mut once[0]);
+            d.row(i).add_to(-0.5, &mut once[1]);
+            assert_eq!(a, once);
             let (mut a, mut b) = (w, w);
             s.row(i).add_to(2.0, &mut a);
             d.row(i).add_to(2.0, &mut b);

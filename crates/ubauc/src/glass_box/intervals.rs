@@ -50,7 +50,7 @@ impl Refit<'_> {
         weights: &[f64],
         importances: &(dyn Fn(&[f64]) -> Result<Vec<f64>> + Sync),
     ) -> Result<Option<Vec<[f64; 2]>>> {
-        if self.params.softness == 0.0 {
+        if !self.params.loss().is_smooth() {
             return Ok(None);
         }
         let Some(parts) = self.parts()? else {

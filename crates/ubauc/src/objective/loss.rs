@@ -12,7 +12,7 @@
 //!
 //! The solver of the exact hinge asks for its prox besides ([`hinge_multiplier`]).
 //!
-//! A new loss is a variant here; the compiler names the arms here; places that ask whether the softness is 0 must be searched for.
+//! A new loss is a variant here, and the compiler names the arms to write. Who asks for more than φ asks for [`Loss::is_smooth`].
 
 /// φ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -52,6 +52,16 @@ impl Loss {
         match self {
             Loss::Hinge => 0.0,
             Loss::Soft { softness } => softness,
+        }
+    }
+
+    /// Whether φ has a second derivative everywhere: Newton's method needs nothing else, and no example is pulled onto λ.
+    /// The hinge, which has a kink there, has a solver of its own.
+    #[inline]
+    pub fn is_smooth(self) -> bool {
+        match self {
+            Loss::Hinge => false,
+            Loss::Soft { .. } => true,
         }
     }
 

@@ -127,7 +127,7 @@ impl Objective {
     /// The same, and β above 0 with the hinge, which has no margin: what a solver can minimise.
     pub(crate) fn check_for_solver(&self) -> Result<()> {
         self.check()?;
-        if self.beta == 0.0 && self.softness == 0.0 {
+        if self.beta == 0.0 && self.loss() == Loss::Hinge {
             return Err(Error::Parameter {
                 name: "beta",
                 value: self.beta.to_string(),

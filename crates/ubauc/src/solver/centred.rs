@@ -92,6 +92,18 @@ impl<'a> CentredRow<'a> {
         }
     }
 
+    /// v ← v + a(x − m) and w ← w + b(x − m).
+    #[inline(always)]
+    pub(super) fn add_to_both(self, [a, b]: [f64; 2], [v, w]: [&mut [f64]; 2]) {
+        match self.shift {
+            None => self.row.add_to_both([a, b], [v, w]),
+            Some(m) => {
+                add_shifted(self.row, m, a, v);
+                add_shifted(self.row, m, b, w);
+            }
+        }
+    }
+
     /// Calls `with` on x − m written out.
     pub(super) fn with_values<T>(self, with: impl FnOnce(Row<'_>) -> T) -> T {
         if !self.is_shifted() {

@@ -149,7 +149,7 @@ impl<'a> ClassFolds<'a> {
         };
         let entries = (0..count).map(entry).collect::<Result<Vec<_>>>()?;
         let cols = entries.iter().map(|e| e.training.rows().cols()).max();
-        let has_hinge = params.settings.iter().any(|s| s.softness == 0.0);
+        let has_hinge = params.settings.iter().any(|s| !s.loss().is_smooth());
         let unavoidable = match entries.first().filter(|_| has_hinge) {
             Some(first) => {
                 let rows = first.training.rows();

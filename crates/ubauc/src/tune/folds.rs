@@ -158,7 +158,7 @@ impl<'a> LocalFolds<'a> {
         params: &'a TuneParams,
         parts: &'a Parts,
     ) -> Result<LocalFolds<'a>> {
-        let has_hinge = params.settings.iter().any(|s| s.softness == 0.0);
+        let has_hinge = params.settings.iter().any(|s| !s.loss().is_smooth());
         let mut folds = LocalFolds::of_held_out(source, inputs, params, parts);
         folds.trainings = (0..parts.count())
             .into_par_iter()

@@ -8,6 +8,7 @@ use super::Search;
 use super::collapse::{Ties, most_tied_of};
 use super::race::Entry;
 use crate::Result;
+use crate::objective::loss::Loss;
 use crate::solver::ba_ubauc::path::Path;
 use crate::solver::ba_ubauc::{BaUbaucParams, Fit, Stop};
 
@@ -25,8 +26,8 @@ pub(super) type Lane = Vec<(usize, Vec<f64>)>;
 
 /// With more features than this the weights of the first fold are not kept for the others.
 const MAX_KEPT: usize = 1_000_000;
-/// A path of γ ends where the criterion has twice been this many margins below its best.
-pub(super) const HOPELESS: f64 = 4.0;
+/// A path of γ ends where the criterion is this many margins below its best.
+pub(super) const HOPELESS: f64 = 2.0;
 
 /// Neither the gap nor the number of tied examples means anything.
 fn gave_up(fit: &Fit) -> bool {
@@ -40,7 +41,7 @@ impl Search<'_> {
         let mut path: Option<Path<'_>> = None;
         for (turn, (setting, gammas)) in lane.iter().enumerate() {
             let of = self.settings[*setting];
-            let hinge = of.softness == 0.0;
+            let hinge = !of.loss().is_smooth();
             // The multipliers of a neighbour are a good start for the hinge; another soft loss has another scale.
             if !hinge {
                 path = None;
@@ -50,7 +51,7 @@ impl Search<'_> {
                 true => gammas.iter().rev().copied().collect(),
                 false => gammas.clone(),
             };
-            let (mut best, mut behind) = (f64::NEG_INFINITY, 0);
+            let mut best = f64::NEG_INFINITY;
             for (at, gamma) in order.iter().enumerate() {
                 if self.is_over() && !(found.is_empty() && of.is_logistic()) {
                     self.plan(0, order.len() - at);
@@ -60,11 +61,8 @@ impl Search<'_> {
                 let judged = self.fit((fold, *setting), &mut path, &params)?;
                 found.push((*setting, *gamma, judged));
                 best = best.max(judged.value);
-                behind = match judged.value < best - HOPELESS * self.margin(best, 1) {
-                    true => behind + 1,
-                    false => 0,
-                };
-                if behind == 2 && !hinge && self.params.race {
+                let is_hopeless = judged.value < best - HOPELESS * self.margin(best, 1);
+                if is_hopeless && !hinge && self.params.race {
                     self.plan(0, order.len() - at - 1);
                     break;
                 }
@@ -87,23 +85,23 @@ impl Search<'_> {
             Some(path) => path,
             None => new()?,
         };
-        let is_soft = params.softness > 0.0;
+        let is_smooth = params.loss().is_smooth();
         let key = (setting, params.gamma.to_bits());
         // The first fold shares most of its examples with the others. Only once it is done, or who comes first would matter.
         let is_known = self.first_fold_done.load(Ordering::Relaxed);
         let near = match self.starts.lock() {
-            Ok(starts) if is_soft && is_known => starts.get(&key).cloned(),
+            Ok(starts) if is_smooth && is_known => starts.get(&key).cloned(),
             _ => None,
         };
         if let Some(near) = near.as_deref().and_then(|w| self.folds.carry(w, fold)) {
             on.restart(&near)?;
         }
         let mut fitted = on.fit(params)?;
-        let is_kept = is_soft && fold == 0 && fitted.weights.len() <= MAX_KEPT;
+        let is_kept = is_smooth && fold == 0 && fitted.weights.len() <= MAX_KEPT;
         if is_kept && let Ok(mut starts) = self.starts.lock() {
             starts.insert(key, fitted.weights.clone());
         }
-        if gave_up(&fitted) && params.softness == 0.0 {
+        if gave_up(&fitted) && !is_smooth {
             // The neighbour's multipliers can be a bad start; a fresh one has none.
             on = new()?;
             fitted = on.fit(params)?;
@@ -111,14 +109,14 @@ impl Search<'_> {
         let n = on.examples();
         *path = Some(on);
         self.step();
-        self.judged(fold, &fitted, n, params.softness)
+        self.judged(fold, &fitted, n, params.loss())
     }
 
     /// How a model of n examples does on the fold left out.
-    fn judged(&self, fold: u32, fitted: &Fit, n: usize, softness: f64) -> Result<Judged> {
+    fn judged(&self, fold: u32, fitted: &Fit, n: usize, loss: Loss) -> Result<Judged> {
         let unseen = self.folds.judge(fold, fitted)?;
         let nothing = fitted.weights.iter().all(|w| *w == 0.0);
-        let hinge = softness == 0.0;
+        let hinge = !loss.is_smooth();
         let allowed = most_tied_of(n, self.sizes.cols, self.sizes.unavoidable);
         Ok(Judged {
             value: unseen.value,
@@ -141,7 +139,7 @@ impl Search<'_> {
         let judge = |fold: u32| {
             let mut path = self.folds.path(fold, params.weighting())?;
             let fitted = path.fit(&params)?;
-            let mut judged = self.judged(fold, &fitted, path.examples(), 0.0)?;
+            let mut judged = self.judged(fold, &fitted, path.examples(), Loss::Hinge)?;
             if judged.ties == Ties::Many {
                 judged.ties = Ties::Collapse;
             }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::race::two_digits;
 use super::{Setting, TuneParams};
 use crate::metrics::Criterion;
+use crate::objective::loss::Loss;
 use crate::objective::ubauc::{ClassWeight, LeastSquares};
 
 /// What is given of the loss; of what is empty the search tries what suits the rest.
@@ -48,7 +49,7 @@ impl LossGrid {
     /// where balanced classes are, and further ones if the choice is at an end: these have λ at false alarms of about F.
     pub fn params_for(&self, criterion: Criterion) -> TuneParams {
         let mut settings = self.settings();
-        let hinge = settings.iter().all(|s| s.softness == 0.0);
+        let hinge = settings.iter().all(|s| !s.loss().is_smooth());
         let moves = self.class_weights.is_empty() && !hinge;
         let ratios = match criterion {
             Criterion::PartialAuc { max_fpr } if moves && max_fpr < 1.0 => {
@@ -103,7 +104,7 @@ impl LossGrid {
         };
         let hinge = match self.softness.is_empty() {
             true => !self.betas.is_empty() || !self.least_squares.is_empty(),
-            false => self.softness.iter().all(|k| *k == 0.0),
+            false => self.softness.iter().all(|k| !Loss::of_softness(*k).is_smooth()),
         };
         if hinge {
             let default = TuneParams::of_hinge();
@@ -143,7 +144,7 @@ impl LossGrid {
         }
         // By default the hinge has no β = 0.
         if self.betas.is_empty() {
-            settings.retain(|s| s.beta > 0.0 || s.softness > 0.0);
+            settings.retain(|s| s.beta > 0.0 || s.loss().is_smooth());
         }
         settings
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::FINE;
 use crate::data::scale::Scale;
 use crate::metrics::Criterion;
+use crate::objective::loss::Loss;
 use crate::objective::ubauc::{ClassWeight, LeastSquares};
 use crate::solver::ba_ubauc::BaUbaucParams;
 use crate::{Error, Result};
@@ -38,9 +39,14 @@ impl Setting {
         least_squares: LeastSquares::Plain,
     };
 
+    /// φ.
+    pub fn loss(&self) -> Loss {
+        Loss::of_softness(self.softness)
+    }
+
     /// Whether it is logistic regression without class weights: β = 0, whatever κ, which only moves γ.
     pub fn is_logistic(&self) -> bool {
-        self.beta == 0.0 && self.softness > 0.0 && self.class_weight == ClassWeight::None
+        self.beta == 0.0 && self.loss().is_smooth() && self.class_weight == ClassWeight::None
     }
 
     /// What is tried where nothing is said: logistic regression, the bound with a small softness, and what is between
@@ -82,7 +88,7 @@ pub struct TuneParams {
     pub settings: Vec<Setting>,
     /// γ to try.
     pub gammas: Vec<f64>,
-    /// Try γ beyond these where the choice is at an end of them, and in a race those half way to its neighbours.
+    /// Try γ beyond these where the choice is at an end of them, and in a race one between these where it promises more.
     pub extend: bool,
     /// The same of β: those of the settings that are alike in all else.
     pub extend_betas: bool,

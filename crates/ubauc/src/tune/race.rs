@@ -28,12 +28,12 @@ use crate::objective::ubauc::{ClassWeight, ClassWeights};
 const PAIRED: f64 = 0.2;
 /// No smaller margin than this: a difference that does not matter.
 const LEAST_MARGIN: f64 = 3e-4;
-/// A longer path that gains less than this is long enough.
-const LEAST_GAIN: f64 = 3e-5;
+/// Of two γ of a setting the larger one will do where the other is better by less than this.
+const FLAT: f64 = 2e-4;
+/// A longer path that gains less than this is long enough, and a γ between two that promises less is not tried.
+const LEAST_GAIN: f64 = 1e-4;
 /// Decades from the best γ of the leaders within which the others are tried first.
 const NEAR: f64 = 1.05;
-/// Folds after which a γ next to the choice that is clearly behind it is not tried on the others.
-const TRIAL: u32 = 2;
 /// Steps by which a path of γ is made longer, at most.
 const EXTENSIONS: usize = 6;
 /// γ beyond these means nothing.
@@ -87,14 +87,16 @@ impl Search<'_> {
     pub(super) fn race(&mut self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         let gammas = falling(&self.params.gammas);
-        let k = self.sizes.folds;
         match self.params.race {
-            false => self.round(&mut entries, &vec![gammas; self.settings.len()], 0..k)?,
+            false => {
+                let all = vec![gammas; self.settings.len()];
+                self.round(&mut entries, &all, 0..self.sizes.folds)?;
+            }
             true => {
                 self.first_fold(&mut entries, &gammas)?;
-                for (done, next) in [(1, 1..2), (2, 2..k)] {
-                    let left = self.left(&entries, done);
-                    self.round(&mut entries, &left, next)?;
+                for stage in self.stages().windows(2) {
+                    let left = self.left(&entries, stage[0] as usize);
+                    self.round(&mut entries, &left, stage[0]..stage[1])?;
                 }
             }
         }
@@ -272,8 +274,8 @@ impl Search<'_> {
             let shares = |lane: &&mut Lane| {
                 let other = self.settings[lane[0].0];
                 let weights = (of.class_weight, of.least_squares);
-                of.softness == 0.0
-                    && other.softness == 0.0
+                !of.loss().is_smooth()
+                    && !other.loss().is_smooth()
                     && weights == (other.class_weight, other.least_squares)
             };
             match lanes.iter_mut().find(shares) {
@@ -323,46 +325,86 @@ impl Search<'_> {
             let near = means
                 .iter()
                 .filter(|m| m.0 == setting && m.2 >= mine - margin);
-            falling(&near.map(|m| m.1).collect::<Vec<f64>>())
+            let mut near: Vec<(f64, f64)> = near.map(|m| (m.1, m.2)).collect();
+            near.sort_by(|a, b| b.0.total_cmp(&a.0));
+            // Where the criterion hardly depends on γ, one of them is enough.
+            near.dedup_by(|smaller, larger| (smaller.1 - larger.1).abs() < FLAT);
+            near.into_iter().map(|(gamma, _)| gamma).collect()
         };
         (0..self.settings.len()).map(left).collect()
     }
 
-    /// The γ half way from the choice to its neighbours.
+    /// The γ half way from the choice to the neighbour on whose side the maximum is, if it promises to be better. Through
+    /// the choice and its neighbours goes a parabola in ln γ: at the distances −l and r of these, and below the choice by
+    /// a and b, it is −s t − c t² with
+    ///
+    /// ```text
+    /// s = (b l² − a r²) / (l r (l + r)),   c = (b l + a r) / (l r (l + r)),   its maximum s²/(4c) at t = −s/(2c).
+    /// ```
     fn refine(&self, entries: &mut Vec<Entry>) -> Result<()> {
         let Ok(chosen) = self.choose(entries) else {
             return Ok(());
         };
         let Entry { setting, gamma, .. } = entries[chosen];
         let path = self.gammas_of(entries, setting);
-        let near = path.windows(2).filter(|pair| pair.contains(&gamma));
-        let gammas = near
-            .map(|pair| two_digits((pair[0] * pair[1]).sqrt()))
-            .collect();
-        self.trial(entries, chosen, gammas)
+        let neighbours = path
+            .windows(3)
+            .find(|three| three[1] == gamma)
+            .map(|three| [three[0], three[2]]);
+        let Some(sides) = neighbours else {
+            return Ok(());
+        };
+        let by_how_much = sides.map(|side| self.behind(entries, chosen, side));
+        let [Some(b), Some(a)] = by_how_much else {
+            return Ok(());
+        };
+        let [r, l] = sides.map(|side| (side / gamma).ln().abs());
+        let per = l * r * (l + r);
+        let (s, c) = ((b * l * l - a * r * r) / per, (b * l + a * r) / per);
+        if c <= 0.0 || s * s / (4.0 * c) < LEAST_GAIN {
+            return Ok(());
+        }
+        let side = if s < 0.0 { sides[0] } else { sides[1] };
+        self.trial(entries, chosen, two_digits((gamma * side).sqrt()))
     }
 
-    /// Other γ of the setting of an entry, on all folds unless they are clearly behind it on the first ones.
-    fn trial(&self, entries: &mut Vec<Entry>, than: usize, gammas: Vec<f64>) -> Result<()> {
-        let Entry { setting, gamma, .. } = entries[than];
-        let of_setting = |gammas: Vec<f64>| {
-            let mut all = vec![Vec::new(); self.settings.len()];
-            all[setting] = gammas;
-            all
-        };
+    /// By how much another γ of its setting is behind an entry, on the first folds that both were tried on.
+    fn behind(&self, entries: &[Entry], than: usize, gamma: f64) -> Option<f64> {
+        let of = &entries[than];
+        let other = entries
+            .iter()
+            .find(|e| e.setting == of.setting && e.gamma == gamma)?;
+        let both = other.folds.iter().zip(&of.folds);
+        let folds = both.take_while(|(a, b)| a.is_some() && b.is_some()).count();
+        Some(of.mean(folds)? - other.mean(folds)?).filter(|x| x.is_finite())
+    }
+
+    /// Another γ of the setting of an entry, on all folds unless it is clearly behind on the first ones.
+    fn trial(&self, entries: &mut Vec<Entry>, than: usize, gamma: f64) -> Result<()> {
+        let setting = entries[than].setting;
+        let mut gammas = vec![Vec::new(); self.settings.len()];
+        gammas[setting].push(gamma);
+        let mut done = 0;
+        for folds in self.stages() {
+            self.round(entries, &gammas, done..folds)?;
+            done = folds;
+            let best = entries[than].mean(done as usize);
+            let margin = best.map(|best| self.margin(best, done as usize));
+            match (self.behind(entries, than, gamma), margin) {
+                (Some(behind), Some(margin)) if behind <= margin => {}
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Folds after which it is decided what stays in the race: one, two, all.
+    fn stages(&self) -> Vec<u32> {
         let k = self.sizes.folds;
-        let first = if self.params.race { TRIAL.min(k) } else { k };
-        self.round(entries, &of_setting(gammas.clone()), 0..first)?;
-        let mean = |gamma: f64| {
-            let is_it = |e: &&Entry| e.setting == setting && e.gamma == gamma;
-            let entry = entries.iter().find(is_it);
-            entry.and_then(|entry| entry.mean(first as usize))
-        };
-        let best = mean(gamma).unwrap_or(f64::NEG_INFINITY);
-        let least = best - self.margin(best, first as usize);
-        let is_near = |gamma: &f64| mean(*gamma).is_some_and(|mean| mean >= least);
-        let near: Vec<f64> = gammas.into_iter().filter(is_near).collect();
-        self.round(entries, &of_setting(near), first..k)
+        match self.params.race {
+            true => [1, 2, k].into_iter().filter(|&folds| folds <= k).collect(),
+            false => vec![k],
+        }
     }
 
     /// More settings, as long as the choice is at an end of those tried; at its γ and the neighbours of that.
@@ -494,7 +536,7 @@ impl Search<'_> {
             if !GAMMA_RANGE.contains(&next) {
                 break;
             }
-            self.trial(entries, chosen, vec![next])?;
+            self.trial(entries, chosen, next)?;
         }
         Ok(())
     }

@@ -28,6 +28,7 @@ mod soft;
 use serde::{Deserialize, Serialize};
 
 use crate::data::dataset::Dataset;
+use crate::objective::loss::Loss;
 use crate::objective::ubauc::{ClassWeight, LeastSquares, Objective};
 use crate::solver::inputs::check_row_inputs;
 use crate::solver::nesting::Nesting;
@@ -82,6 +83,11 @@ impl BaUbaucParams {
             least_squares: self.least_squares,
             softness: self.softness,
         }
+    }
+
+    /// φ.
+    pub fn loss(&self) -> Loss {
+        self.objective().loss()
     }
 
     /// How the rows are weighted and whether they are centred: the same for a whole [`path`].

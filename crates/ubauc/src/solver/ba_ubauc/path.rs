@@ -8,6 +8,7 @@ use super::newton::{Route, System};
 use super::{BaUbaucParams, BatchInputs, Fit, Progress, check_inputs, check_start, exact, soft};
 use crate::data::dataset::Dataset;
 use crate::data::scale::{Origin, Scale};
+use crate::objective::loss::Loss;
 use crate::solver::inputs::refuse_one_class;
 use crate::solver::nesting::Nesting;
 use crate::solver::shards::{Local, Moments, Shards, Source, Weighting};
@@ -190,7 +191,7 @@ impl<'a> Path<'a> {
             ..*params
         };
         params.check()?;
-        if params.softness == 0.0 && self.given.order.is_some() {
+        if !params.loss().is_smooth() && self.given.order.is_some() {
             return Err(Error::Parameter {
                 name: "softness",
                 value: "0".to_string(),
@@ -198,9 +199,9 @@ impl<'a> Path<'a> {
             });
         }
         let is_remote = self.shards.is_remote();
-        let mut solve = || match params.softness == 0.0 {
-            true => self.fit_exact(&params, start, progress),
-            false => self.fit_soft(&params, start, progress),
+        let mut solve = || match params.loss() {
+            Loss::Hinge => self.fit_exact(&params, start, progress),
+            Loss::Soft { .. } => self.fit_soft(&params, start, progress),
         };
         // All of it on one of the pool's own threads: a query then costs no switch. Remote rows are queried
         // from the caller's.

@@ -146,9 +146,9 @@ impl OlUbaucParams {
         }
         let m = f + (1.0 + ig) * n;
         let (per_f, per_m, decay) = inverses(f, m, e);
-        let (per_margin, lift, rate) = match self.softness > 0.0 {
-            false => (per_m, f * per_m, 0.0),
-            true => (per_f, 1.0, (m * per_f).min(f64::MAX)),
+        let (per_margin, lift, rate) = match Loss::of_softness(self.softness) {
+            Loss::Hinge => (per_m, f * per_m, 0.0),
+            Loss::Soft { .. } => (per_f, 1.0, (m * per_f).min(f64::MAX)),
         };
         Plan {
             decay,
@@ -204,11 +204,11 @@ impl Plan {
             };
         }
         let free = self.lift * lambda - self.hold * target;
-        let pull = match self.softness > 0.0 {
-            false => cut(free - self.keep * decayed, self.low, self.high),
-            true => {
+        let pull = match Loss::of_softness(self.softness) {
+            Loss::Hinge => cut(free - self.keep * decayed, self.low, self.high),
+            Loss::Soft { softness } => {
                 let margin = self.y * (free - self.keep * decayed);
-                self.y * soft_pull(margin, self.high - self.low, self.rate, self.softness)
+                self.y * soft_pull(margin, self.high - self.low, self.rate, softness)
             }
         };
         let residual = target - decayed;

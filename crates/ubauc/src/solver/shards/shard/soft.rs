@@ -119,8 +119,7 @@ impl Shard {
             let weight = beta * square_weight(self.factors, signed);
             let pull = self.u[k] + weight * (self.z[k] + b - sign(signed));
             let row = rows.row(i);
-            row.add_to(pull, sum);
-            row.add_to(self.candidates[k], curvature);
+            row.add_to_both([pull, self.candidates[k]], [&mut *sum, &mut *curvature]);
         }
     }
 
