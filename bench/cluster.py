@@ -160,11 +160,11 @@ def wire(partitions, size, repeats):
         wait(futures)
         asked = Partitions(client, futures)
         sent = {"round": bytes(8 * FEATURES), "size": size}
-        asked.each("probe", probe, **sent)
+        asked.each("probe", probe, is_brief=True, **sent)
         times = []
         for _ in range(repeats):
             start = time.perf_counter()
-            answers = asked.each("probe", probe, **sent)
+            answers = asked.each("probe", probe, is_brief=True, **sent)
             sum(np.require(answer, np.float64, ["C", "ALIGNED"]) for answer in answers)
             times.append(time.perf_counter() - start)
         return statistics.median(times)

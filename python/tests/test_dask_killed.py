@@ -61,22 +61,35 @@ def replaced(processes):
     processes.kill(processes.workers[0])
 
 
-def test_kills_at_any_moment_leave_the_bits_as_they_are(killable):
+def test_kills_at_any_moment_leave_the_bits_as_they_are(killable, monkeypatch):
     processes, client = killable
     X, y = rows()
     undisturbed = classifier(client).fit(X, y)
-    start = time.monotonic()
+    each, asked, when = _workers.Partitions.each, [], {}
+
+    def killing(self, name, *args, **options):
+        asked.append(name)
+        if when.get("call") == len(asked):
+            kills.append(later(when["delay"], lambda: replaced(processes)))
+        return each(self, name, *args, **options)
+
+    monkeypatch.setattr(_workers.Partitions, "each", killing)
     assert numbers(classifier(client).fit(X, y)) == numbers(undisturbed)
-    seconds = time.monotonic() - start
     assert undisturbed.rounds_["replayed"] == 0
+    calls = len(asked)
+    assert asked[0] == "about" and calls > 50
     random = np.random.default_rng(20)
     replayed = 0
     for moment in range(20):
         client.wait_for_workers(2, timeout=60)
-        # One in each twentieth of the time, the first ones while partitions are loaded.
-        kill = later((moment + random.random()) / 20 * seconds, lambda: replaced(processes))
+        # One in each twentieth of what is asked, the first one while partitions are loaded.
+        call = 1 + int((moment + random.random() * (moment > 0)) / 20 * calls)
+        # Before workers are asked, while they compute, or when they have answered.
+        when.update(call=call, delay=random.choice([0.0, 0.005, 0.02]))
+        kills = []
+        asked.clear()
         fitted = classifier(client).fit(X, y)
-        kill.join()
+        kills.pop().join()
         assert numbers(fitted) == numbers(undisturbed), f"moment {moment}"
         replayed += fitted.rounds_["replayed"]
     # Most of the kills were felt.

@@ -152,6 +152,7 @@ class Rounds:
             name,
             answer,
             which,
+            is_brief=log is None,
             fit=self.fit,
             index=self.rounds,
             task=self.task,

@@ -2,10 +2,10 @@
 
 The search is the library's, the same as for rows in memory (`ubauc::tune`); here is only how its
 folds are reached. They are stratified over all partitions. A fold is left out by weights of 0, so
-nothing is copied. Its AUC is exact (`_auc.py`), each row counting once; for another criterion its
-scores are brought here. A fifth of the rows is held out first, `MOST` at most: the choice and
-logistic regression are fitted to the others and compared on these. Of a table the map of its
-columns is learned without each fold, and chosen in the same way.
+nothing is copied. Its AUC is exact, each row counting once: of many rows by `_auc.py`; of few, and
+for another criterion, its scores are brought here. A fifth of the rows is held out first, `MOST` at
+most: the choice and logistic regression are fitted to the others and compared on these. Of a table
+the map of its columns is learned without each fold, and chosen in the same way.
 """
 
 import json
@@ -24,6 +24,8 @@ from ._task import FOLDS
 
 # Fits that are under way at once, at most: they are mostly waiting.
 AT_ONCE = 10
+# Rows of a fold whose scores are brought here for their AUC: one round in place of several.
+FEW = 2**18
 # The share held out for the comparison with logistic regression; 0 for none.
 HELD_OUT = 0.2
 
@@ -200,16 +202,15 @@ def aligned(numbers):
 def judged(cluster, task, weights, criterion):
     """The criterion of the rows that a fold leaves out, by a model that has not seen them, and
     whether all their scores are equal."""
-    partitions = cluster.partitions
-    if criterion != "auc":
-        if cluster.rows > MOST * FOLDS:
-            raise ValueError(
-                f"criterion = {criterion!r}: must be 'auc' for more than {MOST * FOLDS:,} rows on "
-                "a cluster, whose scores are not brought to one place"
-            )
+    if criterion != "auc" and cluster.rows > MOST * FOLDS:
+        raise ValueError(
+            f"criterion = {criterion!r}: must be 'auc' for more than {MOST * FOLDS:,} rows on "
+            "a cluster, whose scores are not brought to one place"
+        )
+    if criterion != "auc" or cluster.rows <= FEW * FOLDS:
         scores, positive = held_out_scores(cluster, task, weights)
         return _core.criterion(criterion, scores, positive), bool(np.ptp(scores) == 0)
-    parts = partitions.keep("held-out", held_out_keys, task=task, weights=weights)
+    parts = cluster.partitions.keep("held-out", held_out_keys, task=task, weights=weights)
     found = _exact(_Rounds(cluster.client), parts, True)
     return found.auc, found.ties == found.n_pos * found.n_neg
 

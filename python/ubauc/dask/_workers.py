@@ -6,6 +6,10 @@ workers, where the state that belongs to them is missing. If the worker dies, th
 for it forever, and so would a result that is lost before it was gathered; so while the client waits
 it checks which workers are alive, and submits again without naming a worker. Dask loads the
 partition again, wherever it likes, and that is its home from then on.
+
+What is asked often and answered at once, the rounds of a fit, goes without tasks: the scheduler
+passes a message on to each worker, which costs a third of a task. Whatever goes wrong with
+that, the same is asked in a task, which finds out.
 """
 
 import asyncio
@@ -18,6 +22,8 @@ import weakref
 from distributed import KilledWorker, get_worker
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
+from distributed.protocol import to_serialize
+from distributed.protocol.pickle import dumps, loads
 
 from .. import _core
 
@@ -25,6 +31,8 @@ from .. import _core
 # given up.
 INTERVAL = 0.5
 PATIENCE = 60.0
+# What messages without tasks are called on a worker.
+MESSAGE = "ubauc_message"
 
 
 class SchedulerGone(ConnectionError):
@@ -42,11 +50,17 @@ class Partitions:
     def __len__(self):
         return len(self.futures)
 
-    def each(self, name, function, which=None, **arguments):
-        """`function(partition, number, **arguments)` of all partitions or some, in their order."""
+    def each(self, name, function, which=None, *, is_brief=False, **arguments):
+        """`function(partition, number, **arguments)` of all partitions or some, in their order. One
+        that is brief, and may be called again for the same partition, goes without tasks."""
         which = list(range(len(self))) if which is None else list(which)
         try:
-            return self._each(name, function, which, arguments)
+            found = self._asked(function, which, arguments) if is_brief else {}
+            left = [k for k in which if k not in found]
+            if left:
+                results = self._each(name, function, left, arguments)
+                found.update(zip(left, results, strict=True))
+            return [found[k] for k in which]
         except (concurrent.futures.CancelledError, ClosedClientError, CommClosedError) as error:
             raise gone() from error
         except KilledWorker as error:
@@ -54,6 +68,43 @@ class Partitions:
                 f"a partition killed its worker again and again ({error}); most often it needs "
                 "more memory than the worker has: use smaller partitions"
             ) from error
+
+    def _asked(self, function, which, arguments):
+        """Results by their numbers, without tasks. Those of workers that are not known, dead, or
+        without the partition are missing, and those of functions that raise."""
+        groups = {}
+        for k in which:
+            if self.homes[k] is not None:
+                groups.setdefault(self.homes[k], []).append(k)
+        if not groups:
+            return {}
+        call = dumps((function, arguments, _core.__version__))
+        coroutine = self._ask_all(groups, call)
+        results = asyncio.run_coroutine_threadsafe(coroutine, self.client.loop.asyncio_loop)
+        try:
+            heard = time.monotonic()
+            while not concurrent.futures.wait([results], timeout=INTERVAL).done:
+                alive, heard = self._check(heard)
+                if alive and not set(groups) <= set(alive):
+                    results.cancel()
+                    return {}
+            return results.result()
+        except BaseException:
+            results.cancel()
+            raise
+
+    async def _ask_all(self, groups, call):
+        async def ask(home, numbers):
+            keys = [self.futures[k].key for k in numbers]
+            message = {"op": MESSAGE, "keys": keys, "numbers": numbers, "call": call}
+            try:
+                answer = await self.client.scheduler.proxy(worker=home, msg=message)
+                return zip(numbers, answer["results"], strict=True)
+            except Exception:  # a task will find out
+                return ()
+
+        found = await asyncio.gather(*(ask(*group) for group in groups.items()))
+        return {k: result for pairs in found for k, result in pairs}
 
     def _each(self, name, function, which, arguments):
         # Where each was sent: other threads may find new homes meanwhile.
@@ -70,11 +121,7 @@ class Partitions:
         results = self._gather(tasks)
         heard = time.monotonic()
         while not concurrent.futures.wait([results], timeout=INTERVAL).done:
-            alive = self._alive()
-            if alive is not None:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > PATIENCE:
-                raise gone()
+            alive, heard = self._check(heard)
             # Not done yet, or done and lost before it was gathered: Dask may try for half a minute
             # to reach the worker that had it.
             lost = {k: None for k in which if alive and sent[k] and sent[k] not in alive}
@@ -166,6 +213,15 @@ class Partitions:
             futures = {future.key: future for future, _ in tasks.values()}
             self._soon(self.client.cancel, list(futures.values()), force=True)
 
+    def _check(self, heard):
+        """The workers that are alive, and when the scheduler was last heard."""
+        alive = self._alive()
+        if alive is not None:
+            return alive, time.monotonic()
+        if time.monotonic() - heard > PATIENCE:
+            raise gone()
+        return None, heard
+
     def _alive(self):
         """The workers that are alive; None if the scheduler does not answer."""
         if self.client.status != "running":
@@ -183,6 +239,30 @@ def together(partitions, numbers, function, arguments, driver):
     The worker must have the `driver`'s version of ubauc: another one may compute other bits.
     """
     worker = get_worker()
+    answer_messages(worker)
+    return run_together(worker, partitions, numbers, function, arguments, driver)
+
+
+def answer_messages(worker):
+    """Let a worker answer messages without tasks, on one of the threads that run tasks."""
+
+    async def answer(keys, numbers, call):
+        if not all(key in worker.data for key in keys):
+            return {}
+        partitions = [worker.data[key] for key in keys]
+        given = (worker, partitions, numbers, *loads(call))
+        loop, threads = asyncio.get_running_loop(), worker.executors["default"]
+        try:
+            results = await loop.run_in_executor(threads, run_together, *given)
+        except Exception:  # raised again in a task
+            return {}
+        return {"results": to_serialize(results)}
+
+    worker.handlers.setdefault(MESSAGE, answer)
+
+
+def run_together(worker, partitions, numbers, function, arguments, driver):
+    """As `together`."""
     if _core.__version__ != driver:
         raise RuntimeError(
             f"worker {worker.address} has ubauc {_core.__version__}, the driver {driver}; install "

@@ -78,9 +78,8 @@ pub fn shrunk(
     let examples = path.examples() as f64;
     let unit = examples / path.weight();
     let ridge = GAMMA * examples;
-    let mut start: Option<Vec<f64>> = None;
     for stage in &stages {
-        let fitted = path.fit_from(&params, start.as_deref(), None)?;
+        let fitted = path.fit(&params)?;
         let Some(mut spread) = path.spread()? else {
             break;
         };
@@ -93,8 +92,7 @@ pub fn shrunk(
         if settled {
             break;
         }
-        path.nest(last);
-        start = Some(fitted.weights);
+        path.nest(last, &fitted.weights);
     }
     Ok(LearnedMap {
         nesting: Some(last.clone()),

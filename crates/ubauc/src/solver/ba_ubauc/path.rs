@@ -134,10 +134,16 @@ impl<'a> Path<'a> {
         Ok(())
     }
 
-    /// Features share weights in this way from here on, and the next fit begins where it is given to begin.
-    pub(crate) fn nest(&mut self, nesting: &'a Nesting) {
+    /// Features share weights in this way from here on. The next fit begins at these weights of raw features, those of the
+    /// last one, and at its λ.
+    pub(crate) fn nest(&mut self, nesting: &'a Nesting, raw: &[f64]) {
         self.shards.nest(nesting);
-        self.warm = None;
+        let lambda = match &self.warm {
+            Some(Warm::Soft(warm)) => warm.lambda,
+            Some(Warm::Exact(_)) | None => 0.0,
+        };
+        let start = soft::WarmStart::of(self.shards.scaled(raw), lambda);
+        self.warm = Some(Warm::Soft(Box::new(start)));
         self.moments = None;
     }
 

@@ -142,6 +142,8 @@ pub(super) struct Solver<'s, 'a> {
     n: f64,
     w: Vec<f64>,
     lambda: f64,
+    /// λ is the best one for w already.
+    is_balanced: bool,
     /// What the last step promised, −½ ∇·p.
     promised: f64,
     /// The largest lower bound so far, and the best point.
@@ -188,7 +190,8 @@ impl<'s, 'a> Solver<'s, 'a> {
         let is_warm = warm.is_some();
         let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
         // Scores begin at 0.
-        if !start.is_scored && (is_warm || shards.is_scored()) {
+        let is_first = !is_warm && !shards.is_scored();
+        if !start.is_scored && !is_first {
             shards.set_weights(&start.w);
         }
         let ordered = order.map_or(&[][..], Order::features);
@@ -211,6 +214,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             n,
             w: start.w,
             lambda: start.lambda,
+            is_balanced: is_first,
             promised: f64::INFINITY,
             dual: f64::NEG_INFINITY,
             best: Best {
@@ -231,8 +235,10 @@ impl<'s, 'a> Solver<'s, 'a> {
             Bound::Factor(system) => system.certifies(&self.params),
             Bound::None => false,
         };
-        let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
-        self.balance(start)?;
+        if !self.is_balanced {
+            let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
+            self.balance(start)?;
+        }
         let at_zero = self.objective_at_zero();
         let mut newton = 0;
         let stop = loop {
@@ -418,12 +424,13 @@ impl<'s, 'a> Solver<'s, 'a> {
         let BaUbaucParams {
             beta,
             gamma,
+            softness,
             intercept,
             ..
         } = self.params;
         let ridge = self.n * gamma;
-        let curvature = &point.found.curvature;
-        let mut matrix = self.shards.soft_matrix(beta, curvature, intercept)?;
+        let found = &point.found;
+        let mut matrix = (self.shards).soft_matrix(beta, &found.curvature, intercept)?;
         if let (Some(monotone), Some(at)) = (&self.monotone, &point.augmented) {
             matrix.stiffness = Some(monotone.stiffness(at));
         }
@@ -439,10 +446,9 @@ impl<'s, 'a> Solver<'s, 'a> {
             return Ok(false);
         }
         self.promised = -0.5 * slope;
-        self.shards.set_direction(&p);
-        let b = point.found.intercept;
-        let line = self.shards.soft_line(b, curvature.1, intercept)?;
-        let Some((t, at)) = self.line_search(point, &p, slope, &line)? else {
+        let from = (self.lambda, softness);
+        let line = (self.shards).soft_line(&p, found, from, beta, intercept)?;
+        let Some((t, at)) = self.line_search(point, &p, slope, line)? else {
             return Ok(false);
         };
         self.shards.advance(t);
@@ -451,13 +457,13 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(true)
     }
 
-    /// t at which P has descended, and the loss there.
+    /// t at which P has descended, and the loss there; `end` is the loss at t = 1.
     fn line_search(
         &mut self,
         point: &Status,
         p: &[f64],
         slope: f64,
-        line: &SoftLine,
+        (line, end): (SoftLine, SoftPoint),
     ) -> Result<Option<(f64, SoftPoint)>> {
         let BaUbaucParams {
             beta,
@@ -476,10 +482,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             (Some(monotone), Some(at), Some(p)) => Some(monotone.along(at, p)),
             _ => None,
         };
-        let mut t = 1.0;
+        let (mut t, mut at) = (1.0, end);
         for _ in 0..MAX_HALVINGS {
-            let lambda = self.lambda + t * line.lambda;
-            let at = self.shards.soft_at(t, lambda, softness)?;
             let of_order = of_order.as_ref().map_or(0.0, |along| along(t));
             let squares = t * first + 0.5 * t * t * second;
             let change = at.value - point.found.value + squares + of_order;
@@ -492,6 +496,8 @@ impl<'s, 'a> Solver<'s, 'a> {
                 true => parabola.clamp(0.1 * t, 0.5 * t),
                 false => 0.1 * t,
             };
+            let lambda = self.lambda + t * line.lambda;
+            at = self.shards.soft_at(t, lambda, softness)?;
         }
         Ok(None)
     }
@@ -517,14 +523,11 @@ impl<'s, 'a> Solver<'s, 'a> {
         };
         // Scores were updated step by step, and those of rows of weight 0 not at all.
         self.shards.set_raw_weights(raw.clone());
-        let at = self.shards.soft_at(0.0, self.lambda, softness)?;
-        let (mut b, squares) = match beta > 0.0 {
-            true => self.shards.residuals(intercept)?,
-            false => (-self.lambda, 0.0),
-        };
-        let (_, tied) = self.shards.hinge_and_near(self.lambda, TIED)?;
+        let at = (self.lambda, softness);
+        let end = self.shards.soft_end(at, beta, intercept, TIED)?;
+        let (mut b, squares) = end.residuals.unwrap_or((-self.lambda, 0.0));
         let norm = dot(&self.w, &self.w);
-        let objective = (at.value + beta / 2.0 * squares) / self.n + gamma / 2.0 * norm;
+        let objective = (end.value + beta / 2.0 * squares) / self.n + gamma / 2.0 * norm;
         refuse_infinite(objective)?;
         let bound = self.dual / self.n;
         let false_bound = bound > objective + tolerance * objective.abs();
@@ -541,7 +544,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             objective,
             dual,
             gap: dual.map(|dual| relative(objective - dual, objective)),
-            tied,
+            tied: end.near,
             newton,
             stop: match stop {
                 Stop::Converged if dual.is_none() => Stop::Estimated,

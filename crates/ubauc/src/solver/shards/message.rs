@@ -168,7 +168,7 @@ pub enum Query {
         /// b.
         intercept: f64,
     },
-    /// Along dz: Σ h_i dz_i, Σ V_i (z_i + b − y_i) dz_i, Σ u_i dz_i.
+    /// Along dz: Σ V_i (z_i + b − y_i) dz_i.
     SoftAlong(f64),
     /// Σ s_i [y_i(λ − z_i)]₊.
     Hinge(f64),
@@ -257,11 +257,11 @@ impl Query {
             Q::Gram(_) => d * (d + 1) / 2,
             Q::Balance { slope, lambdas, .. } => lambdas.len() * if *slope { 4 } else { 3 },
             Q::Candidates => 4 + d,
-            Q::Residuals(_) | Q::Spread(_) | Q::Along(_) | Q::Soft { .. } | Q::SoftAlong(_) => 3,
+            Q::Residuals(_) | Q::Spread(_) | Q::Along(_) | Q::Soft { .. } => 3,
             Q::SoftMultipliers => 5,
             Q::ActiveProduct(_) => d + 1,
             Q::Product(_) => d + 2,
-            Q::Hinge(_) | Q::Near { .. } | Q::Below(_) => 1,
+            Q::Hinge(_) | Q::Near { .. } | Q::Below(_) | Q::SoftAlong(_) => 1,
             Q::Above(lambdas) => 2 * lambdas.len(),
             Q::Ranges => 4 * d,
             Q::Scale(pass) => pass.width() * d,

@@ -2,7 +2,7 @@
 
 use super::{Block, Command, Over, Query, Shards};
 use crate::Result;
-use crate::data::rows::add_to;
+use crate::data::rows::{add_to, dot};
 use crate::solver::gram::{rank_one, unpacked};
 use crate::solver::order::Stiffness;
 
@@ -39,6 +39,16 @@ pub(crate) struct SoftLine {
     pub(crate) lambda: f64,
     /// The slope of the least squares at t = 0, Σ V (z + b − y) dz, and their curvature.
     pub(crate) squares: [f64; 2],
+}
+
+/// What is reported of the last weights.
+pub(crate) struct SoftEnd {
+    /// Σ s_i φ.
+    pub(crate) value: f64,
+    /// b and Σ V (y − z − b)², where β > 0.
+    pub(crate) residuals: Option<(f64, f64)>,
+    /// Examples of a weight above 0 that are near λ.
+    pub(crate) near: usize,
 }
 
 /// βXᵀVX + Xᵀdiag(h)X, each part less that of its mean, and what weights in order add.
@@ -97,7 +107,7 @@ impl Shards<'_> {
         self.enqueue(Command::ResetCandidates);
     }
 
-    /// Takes u and h at λ and sums everything there.
+    /// Takes u and h at λ and sums everything there, in one round.
     pub(crate) fn evaluate_soft(
         &mut self,
         lambda: f64,
@@ -106,16 +116,32 @@ impl Shards<'_> {
         intercept: bool,
     ) -> Result<SoftEvaluation> {
         self.enqueue(Command::SetSoft { lambda, softness });
-        let (b, squares) = match beta > 0.0 {
-            true => self.residuals(intercept)?,
-            false => (0.0, 0.0),
+        let centre = if intercept { self.residual } else { 0.0 };
+        let gradient = Query::SoftGradient {
+            beta,
+            intercept: centre,
         };
-        self.residual = b;
-        let gradient = Query::SoftGradient { beta, intercept: b };
-        let mut answers = self.sum(vec![Query::SoftMultipliers, gradient])?;
+        let mut queries = vec![Query::SoftMultipliers, gradient];
+        if beta > 0.0 {
+            queries.push(Query::Residuals(centre));
+        }
+        let mut answers = self.sum(queries)?;
         let [value, total, up, down, multipliers] = answers.array()?;
         let mut gradient = answers.next().to_vec();
         let mut curvature = gradient.split_off(self.cols);
+        let (b, squares) = match beta > 0.0 {
+            true => {
+                let sums = answers.array()?;
+                self.about(sums, centre, intercept, Query::Residuals)?
+            }
+            false => (0.0, 0.0),
+        };
+        self.residual = b;
+        if beta > 0.0 && b != centre {
+            // From the centre to b: β Σ V (b − centre) x.
+            let sum = self.square_sum()?;
+            add_to(beta * (b - centre), &sum, &mut gradient);
+        }
         self.divide(&mut gradient);
         self.divide(&mut curvature);
         Ok(SoftEvaluation {
@@ -146,22 +172,86 @@ impl Shards<'_> {
         Ok(squares.map(central).collect())
     }
 
-    /// Along the direction last set, from the point last evaluated.
+    /// Along a direction p, from the point last evaluated, and the loss at its end, t = 1.
     pub(crate) fn soft_line(
         &mut self,
-        b: f64,
-        curvature: f64,
+        p: &[f64],
+        from: &SoftEvaluation,
+        (lambda, softness): (f64, f64),
+        beta: f64,
         with_mean: bool,
-    ) -> Result<SoftLine> {
-        let mut answers = self.sum(vec![Query::SoftAlong(b), Query::Along(0.0)])?;
-        let [along, slope, _] = answers.array()?;
-        let sums = answers.array()?;
-        let (_, squares) = self.about(sums, 0.0, with_mean, Query::Along)?;
-        // Without any curvature, all rows far from λ, it stays.
-        let moves = curvature > 0.0;
-        Ok(SoftLine {
-            lambda: if moves { along / curvature } else { 0.0 },
-            squares: [slope, squares],
+    ) -> Result<(SoftLine, SoftPoint)> {
+        self.set_direction(p);
+        let (sums, curvature) = &from.curvature;
+        // Σ h dz = (Xᵀh)·p. Without any curvature, all rows far from λ, it stays.
+        let moves = match *curvature > 0.0 {
+            true => dot(sums, p) / curvature,
+            false => 0.0,
+        };
+        let lambda = lambda + moves;
+        let mut queries = vec![Query::Soft {
+            value: true,
+            t: 1.0,
+            lambda,
+            softness,
+        }];
+        if beta > 0.0 {
+            queries.extend([Query::SoftAlong(from.intercept), Query::Along(0.0)]);
+        }
+        let mut answers = self.sum(queries)?;
+        let [value, slope, curvature] = answers.array()?;
+        let end = SoftPoint {
+            lambda,
+            value,
+            slope,
+            curvature,
+        };
+        let squares = match beta > 0.0 {
+            true => {
+                let ([slope], sums) = (answers.array()?, answers.array()?);
+                [slope, self.about(sums, 0.0, with_mean, Query::Along)?.1]
+            }
+            false => [0.0; 2],
+        };
+        let line = SoftLine {
+            lambda: moves,
+            squares,
+        };
+        Ok((line, end))
+    }
+
+    /// At the last weights: the loss, b and Σ V (y − z − b)² where β > 0, and how many examples are within `margin` of λ.
+    pub(crate) fn soft_end(
+        &mut self,
+        (lambda, softness): (f64, f64),
+        beta: f64,
+        intercept: bool,
+        margin: f64,
+    ) -> Result<SoftEnd> {
+        let centre = if intercept { self.residual } else { 0.0 };
+        let loss = Query::Soft {
+            value: true,
+            t: 0.0,
+            lambda,
+            softness,
+        };
+        let mut queries = vec![loss, Query::Near { lambda, margin }];
+        if beta > 0.0 {
+            queries.push(Query::Residuals(centre));
+        }
+        let mut answers = self.sum(queries)?;
+        let ([value, _, _], [near]) = (answers.array()?, answers.array()?);
+        let residuals = match beta > 0.0 {
+            true => {
+                let sums = answers.array()?;
+                Some(self.about(sums, centre, intercept, Query::Residuals)?)
+            }
+            false => None,
+        };
+        Ok(SoftEnd {
+            value,
+            residuals,
+            near: near as usize,
         })
     }
 

@@ -175,16 +175,12 @@ impl Shard {
         }
     }
 
-    /// Σ h_i dz_i, Σ V_i (z_i + b − y_i) dz_i, Σ u_i dz_i.
-    pub(super) fn soft_along(&self, b: f64) -> [f64; 3] {
+    /// Σ V_i (z_i + b − y_i) dz_i.
+    pub(super) fn soft_along(&self, b: f64) -> [f64; 1] {
         let factors = self.factors;
-        let [square] = sums([&self.z, &self.dz, &self.signed], |z, dz, signed| {
+        sums([&self.z, &self.dz, &self.signed], |z, dz, signed| {
             [square_weight(factors, signed) * (z + b - sign(signed)) * dz]
-        });
-        let [curvature, multiplier] = sums([&self.candidates, &self.u, &self.dz], |h, u, dz| {
-            [h * dz, u * dz]
-        });
-        [curvature, square, multiplier]
+        })
     }
 }
 
