@@ -402,7 +402,7 @@ impl Search<'_> {
     fn stages(&self) -> Vec<u32> {
         let k = self.sizes.folds;
         match self.params.race {
-            true => [1, 2, k].into_iter().filter(|&folds| folds <= k).collect(),
+            true => (1..k.min(3)).chain([k]).collect(),
             false => vec![k],
         }
     }

@@ -25,6 +25,11 @@
 //! Where γ = 0 the factor of H₀ is needed, and where there is none (β = 0, or features that depend on each other) nothing
 //! is certified.
 //!
+//! **Estimate.** Fits that are only compared stop without one. With m = −½ ∇·p what a step promises by the quadratic model, P less
+//! its minimum is about m before the step: a step that promises no more than what is asked for is the last. After a whole step that
+//! gained A in place of m it is about |m − A|, twice that for what the model misses of the minimum itself, and the share of m
+//! that conjugate gradients left: where that is enough, the next system need not be solved to find it out.
+//!
 //! λ is not exact, and Σ u_i not 0, so u′ = u − δh is taken for u, δ = Σu/Σh: what u would be, to first order, δ further on.
 //! Σ u′_i = 0, and p′_i = p_i ± p_i(1 − p_i)δ/κ is in [0, 1] where |δ| ≤ κ. Fenchel's inequality then leaves κ times the
 //! divergence of Bernoulli(p′) from Bernoulli(p) a row, no more than (p′ − p)²/(p(1 − p)): together Σ h_i δ² = δ Σu. ∇ is
@@ -45,7 +50,7 @@ use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint
 use crate::solver::threshold::{TIED, balanced};
 use crate::{Error, Result};
 use monotone::{Augmented, Monotone};
-use system::{Newton, Problem};
+use system::{FORCING, Newton, Problem};
 
 /// A step is accepted at this share of the descent that the slope promises (Armijo) …
 const DESCENT: f64 = 1e-4;
@@ -144,8 +149,10 @@ pub(super) struct Solver<'s, 'a> {
     lambda: f64,
     /// λ is the best one for w already.
     is_balanced: bool,
-    /// What the last step promised, −½ ∇·p.
+    /// What the last step promised, −½ ∇·p …
     promised: f64,
+    /// … and about what it left, see the head; infinite unless it was a whole step.
+    left: f64,
     /// The largest lower bound so far, and the best point.
     dual: f64,
     best: Best,
@@ -216,6 +223,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: start.lambda,
             is_balanced: is_first,
             promised: f64::INFINITY,
+            left: f64::INFINITY,
             dual: f64::NEG_INFINITY,
             best: Best {
                 objective: f64::INFINITY,
@@ -286,7 +294,8 @@ impl<'s, 'a> Solver<'s, 'a> {
                 continue;
             }
             newton += 1;
-            if !certifies && self.monotone.is_none() && self.promised <= enough {
+            let is_enough = self.promised <= enough || self.left <= 0.5 * enough;
+            if !certifies && self.monotone.is_none() && is_enough {
                 break Stop::Estimated;
             }
         };
@@ -488,6 +497,10 @@ impl<'s, 'a> Solver<'s, 'a> {
             let squares = t * first + 0.5 * t * t * second;
             let change = at.value - point.found.value + squares + of_order;
             if change <= DESCENT * t * slope + noise {
+                self.left = match t == 1.0 {
+                    true => 2.0 * (self.promised + change).abs() + FORCING * FORCING * self.promised,
+                    false => f64::INFINITY,
+                };
                 return Ok(Some((t, at)));
             }
             // The least of the parabola through both, or less than half of t.

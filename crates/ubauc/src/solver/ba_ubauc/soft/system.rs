@@ -19,7 +19,7 @@ use crate::solver::shards::{Block, Shards, SoftDiagonal, SoftMatrix};
 use crate::{Error, Result};
 
 /// The residual that a step may leave, as a share of the gradient, in the norm of the preconditioner.
-const FORCING: f64 = 0.1;
+pub(super) const FORCING: f64 = 0.1;
 /// Products that factoring the block may cost where it cannot have all columns.
 const WORTH: f64 = 20.0;
 /// All columns are taken up to this number, whatever they cost; of remote rows this many at most.
