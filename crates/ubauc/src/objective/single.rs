@@ -53,19 +53,20 @@ pub(crate) fn ln_1p_of_share(e: f32) -> f32 {
 mod tests {
     use super::*;
 
+    /// To one and two units of the last place.
     #[test]
     fn exponentials_and_logarithms_are_those_of_the_library() {
-        for k in 0..=87_000 {
+        for k in 0..87_000 {
             let x = -(k as f32) * 1e-3;
             let (got, expected) = (f64::from(exp_of_negative(x)), f64::from(x).exp());
             assert!(
-                (got - expected).abs() <= 2e-7 * expected,
+                (got - expected).abs() <= 1.2e-7 * expected,
                 "exp({x}): {got} {expected}"
             );
             let e = k as f32 / 87_000.0;
             let (got, expected) = (f64::from(ln_1p_of_share(e)), f64::from(e).ln_1p());
             assert!(
-                (got - expected).abs() <= 2e-7 * expected,
+                (got - expected).abs() <= 2.4e-7 * expected,
                 "ln(1 + {e}): {got} {expected}"
             );
         }
