@@ -190,7 +190,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_numbers_and_tensors_agree(case, dtype):
+def test_the_library_and_tensors_agree(case, dtype):
     close = {"rtol": 1e-4, "atol": 2e-5} if dtype == torch.float32 else {"rtol": 1e-6, "atol": 1e-8}
     for seed in SEEDS:
         z, t, s = batch(seed, dtype=dtype)
@@ -198,6 +198,28 @@ def test_numbers_and_tensors_agree(case, dtype):
             for one, other in zip(*both_ways(UBAUCLoss(**case), z, *given), strict=True):
                 if one is not None:
                     torch.testing.assert_close(one, other, **close)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_memory_in_any_order_and_targets_of_any_type(dtype):
+    z, t, s = (one.reshape(10, 5) for one in batch(3, dtype=dtype))
+    expected = UBAUCLoss()(z, t, s)
+    wide = torch.stack([z, z + 1], dim=2)
+    columns = [one.T.contiguous().T for one in (z, t, s)]
+    for logits, target, weight in [
+        (wide[:, :, 0], t, s),
+        tuple(columns),
+        (z, t.bool(), s.int()),
+        (z, t.double(), s.double()),
+        (z, t.to(torch.float16), s.float()),
+    ]:
+        logits = logits.detach().requires_grad_()
+        found = UBAUCLoss()(logits, target, weight)
+        found.backward()
+        assert found == expected and logits.grad.shape == z.shape
+    # A row of weights for all rows.
+    weight = torch.arange(5.0)
+    assert UBAUCLoss()(z, t, weight) == UBAUCLoss(weight.expand(10, 5).clone())(z, t)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -266,12 +288,15 @@ def test_evaluation_before_training_weights_by_the_batch():
     assert fresh.class_sums.tolist() == [0, 0]
 
 
-def test_a_weight_of_0_masks():
-    z, t, s = batch(4)
-    loss = UBAUCLoss(class_weight="balanced", reduction="sum", softness=0.2)
-    masked = loss(z, t, s)
-    again = UBAUCLoss(class_weight="balanced", reduction="sum", softness=0.2)
-    torch.testing.assert_close(masked, again(z[s > 0], t[s > 0], s[s > 0]))
+@pytest.mark.parametrize("softness", [0.2, 0.0])
+def test_a_weight_of_0_masks(softness):
+    for seed in SEEDS:
+        z, t, s = batch(seed)
+        loss = UBAUCLoss(class_weight="balanced", reduction="sum", softness=softness)
+        masked = both_ways(loss, z, t, s)
+        without = both_ways(loss, z[s > 0], t[s > 0], s[s > 0])
+        for (value, slopes, at, _), expected in zip(masked, without, strict=True):
+            torch.testing.assert_close((value, slopes[s > 0], at), expected[:3])
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

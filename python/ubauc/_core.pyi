@@ -12,6 +12,8 @@ __version__: str
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
+Singles = NDArray[np.float32]
+Numbers = Singles | Floats | Bools
 Kinds = tuple[NDArray[np.uint64], NDArray[np.uint64], bool]
 
 def defaults(algorithm: str) -> str: ...
@@ -282,6 +284,14 @@ def score_objective(
     softness: float,
     balanced: bool,
 ) -> tuple[float, Floats, Floats]: ...
+def logit_loss(
+    data: tuple[Numbers, Numbers, Numbers | None],
+    loss: tuple[float, float],
+    factors: tuple[float, float, float],
+    threshold: float,
+    is_best: bool,
+    counts: tuple[Sequence[float], bool] | None,
+) -> tuple[float, Floats | Singles, float, float, tuple[float, float]]: ...
 
 class Buckets:
     def __init__(self, bits: int) -> None: ...

@@ -378,7 +378,8 @@ impl TrainArgs {
             false => (spec.beta(), spec.softness()),
         };
         let may_be = self.searches() || beta.is_some();
-        let is_logistic = beta.is_none_or(|b| b == 0.0) && softness.is_none_or(|k| Loss::of_softness(k).is_smooth());
+        let is_logistic = beta.is_none_or(|b| b == 0.0)
+            && softness.is_none_or(|k| Loss::of_softness(k).is_smooth());
         self.algorithm == Algorithm::Logistic || (may_be && is_logistic)
     }
 

@@ -16,6 +16,7 @@ mod fit;
 mod input;
 mod kinds;
 mod learner;
+mod logits;
 mod maps;
 mod metrics;
 mod model;
@@ -57,5 +58,6 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     explain::add_to(module)?;
     report::add_to(module)?;
     metrics::add_to(module)?;
+    logits::add_to(module)?;
     auc_parts::add_to(module)
 }

@@ -16,9 +16,9 @@ Where λ is the minimiser for the batch, ∂l/∂λ = 0 and λ may be held still
 derivative goes through the search for λ. Both derivatives are known as soon as the value is, and
 computed with it; `backward` only multiplies.
 
-Here this is done on tensors, for any device and for compiled graphs; `_numbers` has the same on
-arrays, which is faster on the processor. Tests compare the two, and both with
-`ubauc.objectives` and the batch solver.
+Here this is done on tensors, for any device and for compiled graphs. On the processor it is done by
+the library (``crates/ubauc/src/solver/logits.rs``), in one call. Tests compare the two, and both
+with `ubauc.objectives` and the batch solver.
 """
 
 import torch
@@ -28,12 +28,17 @@ from ._threshold import best_threshold, share_below
 
 
 class Known(torch.autograd.Function):
-    """A value whose derivatives by logits and threshold were computed with it."""
+    """A value whose derivatives by logits and threshold were computed with it.
+
+    `value` and `by_threshold` are tensors, or numbers of the whole batch.
+    """
 
     @staticmethod
     def forward(ctx, logits, threshold, value, by_logits, by_threshold):
         # Neither is an input that may change, nor an output.
         ctx.known = by_logits, by_threshold, logits.dtype
+        if isinstance(value, float):
+            return torch.scalar_tensor(value, dtype=by_logits.dtype)
         return value
 
     @staticmethod

@@ -2,11 +2,10 @@
 
 import math
 
-import numpy as np
 import torch
 
+from .. import _core
 from ._bound import Known, on_tensors
-from ._numbers import array, check_range, soft_loss
 
 # In place of a sum of 0, to divide by.
 LEAST_SUM = 1e-18
@@ -144,9 +143,9 @@ class UBAUCLoss(torch.nn.Module):
         """
         self._check(input, target, weight)
         is_scalar = self.pos_weight is None or self.pos_weight.numel() == 1
-        is_numbers = self.softness > 0 and self.reduction != "none" and is_scalar and input.numel()
-        if is_numbers and input.device.type == "cpu" and not _is_compiling():
-            return self._by_numbers(input, target, self._weight_of(weight, input.shape))
+        is_one_value = self.reduction != "none" and is_scalar and input.numel()
+        if is_one_value and input.device.type == "cpu" and not _is_compiling():
+            return self._by_library(input, target, self._weight_of(weight, input.shape))
         return self._by_tensors(input, target, weight)
 
     def extra_repr(self):
@@ -156,42 +155,35 @@ class UBAUCLoss(torch.nn.Module):
             f"threshold={threshold!r}, reduction={self.reduction!r}"
         )
 
-    def _by_numbers(self, input, target, weight):
-        """On the processor, by numpy."""
-        dtype = np.float64 if input.dtype == torch.float64 else np.float32
-        z, positive = array(input, dtype), array(target, dtype)
-        weight = None if weight is None else array(weight, dtype)
-        check_range("target", positive, 1, "0 for negatives and 1 for positives")
-        if weight is not None:
-            check_range("weight", weight, math.inf, "finite and at least 0")
-        # The loss is linear in the weights: they take the mean.
-        of_negatives = of_positives = 1 / z.size if self.reduction == "mean" else 1.0
-        if self.class_sums is not None:
-            factors = self._factors_of_numbers(positive, weight)
-            of_negatives, of_positives = of_negatives * factors[0], of_positives * factors[1]
-        if self.pos_weight is not None:
-            of_positives *= self.pos_weight.item()
-        negative = (1 - positive) * dtype(of_negatives)
-        positive = positive * dtype(of_positives)
-        if weight is not None:
-            negative *= weight
-            positive *= weight
-        # The memory of the buffer, so that what is written here is kept.
-        average = self.threshold.detach().numpy()
-        start = float(average)
-        value, slopes, found, by_threshold = soft_loss(
-            *(z, negative, positive, (self.softness, self.beta), (start, self._is_exact))
+    def _by_library(self, input, target, weight):
+        """On the processor, by the library: `crates/ubauc/src/solver/logits.rs`."""
+        buffers, threshold, counts = self._buffers, self.threshold, None
+        sums = buffers["class_sums"]
+        if sums is not None:
+            counts = sums.tolist(), self.training
+        pos_weight = buffers["pos_weight"]
+        factors = (
+            1.0,
+            1.0 if pos_weight is None else pos_weight.item(),
+            1 / input.numel() if self.reduction == "mean" else 1.0,
         )
-        # Logits that are not finite, as where float16 overflows, leave it as it was.
-        if self._is_exact and self.training and math.isfinite(value):
-            average[...] = start + self.momentum * (found - start)
-        value, slopes = torch.from_numpy(np.asarray(value, dtype)), torch.from_numpy(slopes)
+        start, dtype = threshold.item(), _working(input.dtype)
+        weight = None if weight is None else _array(weight, dtype)
+        value, slopes, found, by_threshold, counted = _core.logit_loss(
+            (_array(input, dtype), _array(target, dtype), weight),
+            *((self.softness, self.beta), factors, start, self._is_exact, counts),
+        )
+        if self.training:
+            if sums is not None:
+                sums.copy_(torch.tensor(counted))
+            # Logits that are not finite, as where float16 overflows, leave it as it was.
+            if self._is_exact and math.isfinite(value):
+                threshold.fill_(start + self.momentum * (found - start))
+        slopes = torch.from_numpy(slopes)
         if input.dim() != 1:
             slopes = slopes.reshape(input.shape)
-        if self._is_exact:
-            return Known.apply(input, None, value, slopes, None)
-        by_threshold = self.threshold.new_tensor(by_threshold)
-        return Known.apply(input, self.threshold, value, slopes, by_threshold)
+        at = None if self._is_exact else threshold
+        return Known.apply(input, at, value, slopes, by_threshold)
 
     def _by_tensors(self, input, target, weight=None):
         """On any device, without a look at a number."""
@@ -245,20 +237,6 @@ class UBAUCLoss(torch.nn.Module):
         # A class that never was has no example to weight; 0 times its factor must be 0.
         return (sums.sum() / (2 * sums.clamp(min=LEAST_SUM))).unbind()
 
-    def _factors_of_numbers(self, target, weight):
-        """`_class_factors` of arrays."""
-        weighted = target if weight is None else weight * target
-        positive = float(weighted.sum())
-        total = target.size if weight is None else float(weight.sum())
-        sums = self.class_sums.numpy()
-        if self.training:
-            sums += (total - positive, positive)
-        negative_sum, positive_sum = sums.tolist()
-        if not (self.training or min(negative_sum, positive_sum) > 0):
-            negative_sum, positive_sum = negative_sum + total - positive, positive_sum + positive
-        total = negative_sum + positive_sum
-        return [total / (2 * max(one, LEAST_SUM)) for one in (negative_sum, positive_sum)]
-
     def _check(self, input, target, weight):
         if not input.is_floating_point():
             raise TypeError(f"logits are {input.dtype}: must be floating")
@@ -303,6 +281,14 @@ class UBAUCLoss(torch.nn.Module):
             if moved.dtype in (torch.float16, torch.bfloat16):
                 self._buffers[name] = buffer.to(moved.device)
         return self
+
+
+def _array(tensor, dtype):
+    """The elements for the library: the memory of the tensor where it can be."""
+    tensor = tensor.detach()
+    if tensor.dtype not in (dtype, torch.bool):
+        tensor = tensor.to(dtype)
+    return tensor.numpy()
 
 
 def _working(dtype):

@@ -16,6 +16,8 @@ passes Σ n_i, for weights 1 the N⁻-th; where it stops there, all up to the ne
 and the middle is taken (E1 of docs/paper.md).
 """
 
+import math
+
 import torch
 
 # Bisection halves the bracket where Newton's step would leave it.
@@ -55,7 +57,10 @@ def _soft(z, mass, sum_negative, sum_positive, softness, start):
 
 
 def _hinge(z, mass, sum_negative):
-    ordered, order = z.sort()
+    # What has no weight is moved out of the way.
+    is_weighted = mass > 0
+    most = torch.where(is_weighted, z, torch.full_like(z, -math.inf)).max()
+    ordered, order = torch.where(is_weighted, z, most).sort()
     passed = mass[order].cumsum(0)
     last = z.numel() - 1
     # The first score at which the sum is reached; sums of weights are right to their rounding.

@@ -21,6 +21,7 @@ pub mod class_weight;
 pub mod loss;
 pub mod pairwise;
 pub mod population;
+pub(crate) mod single;
 mod sorted;
 pub(crate) mod sum;
 pub mod svm;

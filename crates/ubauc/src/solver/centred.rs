@@ -97,10 +97,7 @@ impl<'a> CentredRow<'a> {
     pub(super) fn add_to_both(self, [a, b]: [f64; 2], [v, w]: [&mut [f64]; 2]) {
         match self.shift {
             None => self.row.add_to_both([a, b], [v, w]),
-            Some(m) => {
-                add_shifted(self.row, m, a, v);
-                add_shifted(self.row, m, b, w);
-            }
+            Some(m) => add_both_shifted(self.row, m, [a, b], [v, w]),
         }
     }
 
@@ -161,6 +158,24 @@ fn add_shifted(row: Row<'_>, m: &[f64], a: f64, w: &mut [f64]) {
             }
         }
         Row::Coded { .. } => row.add_to(a, w), // never shifted
+    }
+}
+
+#[inline(never)]
+fn add_both_shifted(row: Row<'_>, m: &[f64], [a, b]: [f64; 2], [v, w]: [&mut [f64]; 2]) {
+    match row {
+        Row::Sparse(columns, values) => {
+            for (&j, x) in columns.iter().zip(values) {
+                let j = j as usize;
+                let x = x - m[j];
+                v[j] += a * x;
+                w[j] += b * x;
+            }
+        }
+        Row::Dense(_) | Row::Coded { .. } => {
+            add_shifted(row, m, a, v);
+            add_shifted(row, m, b, w);
+        }
     }
 }
 

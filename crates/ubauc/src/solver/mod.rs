@@ -8,6 +8,7 @@ mod conjugate_gradients;
 mod gram;
 mod inputs;
 pub mod linear_svm;
+pub mod logits;
 pub mod nesting;
 pub mod oam;
 pub mod ol_ubauc;

@@ -116,7 +116,8 @@ pub(super) fn balanced(
 /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊, E1 with weights:
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
 pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
-    if weights.iter().all(|&s| s == 1.0 || s == 0.0) {
+    // Where a row may be so much of each class N⁺ need not be whole.
+    if n_pos.fract() == 0.0 && weights.iter().all(|&s| s == 1.0 || s == 0.0) {
         let used = z.iter().zip(weights).filter(|(_, s)| **s > 0.0);
         return unit_threshold(used.map(|(z, _)| *z).collect(), n_pos);
     }
@@ -200,6 +201,8 @@ mod tests {
         let z = [3.0, 1.0, 2.0, 5.0, 4.0];
         assert_eq!(threshold(&z, &[1.0; 5], 2.0), [3.0, 4.0]);
         assert_eq!(threshold(&z, &[1.0; 5], 1.0), [4.0, 5.0]);
+        assert_eq!(threshold(&z, &[1.0; 5], 1.5), [4.0, 4.0]);
+        assert_eq!(threshold(&z, &[1.0; 5], 0.5), [5.0, 5.0]);
         assert_eq!(threshold(&[2.0, 2.0, 1.0], &[1.0; 3], 1.0), [2.0, 2.0]);
         assert_eq!(threshold(&z, &[1.0, 1.0, 1.0, 0.5, 1.0], 1.0), [4.0, 4.0]);
         assert_eq!(threshold(&z, &[1.0, 1.0, 1.0, 0.0, 1.0], 1.0), [3.0, 4.0]);

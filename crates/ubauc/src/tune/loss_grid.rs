@@ -104,7 +104,10 @@ impl LossGrid {
         };
         let hinge = match self.softness.is_empty() {
             true => !self.betas.is_empty() || !self.least_squares.is_empty(),
-            false => self.softness.iter().all(|k| !Loss::of_softness(*k).is_smooth()),
+            false => self
+                .softness
+                .iter()
+                .all(|k| !Loss::of_softness(*k).is_smooth()),
         };
         if hinge {
             let default = TuneParams::of_hinge();

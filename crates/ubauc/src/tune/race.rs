@@ -355,13 +355,14 @@ impl Search<'_> {
             return Ok(());
         };
         let by_how_much = sides.map(|side| self.behind(entries, chosen, side));
-        let [Some(b), Some(a)] = by_how_much else {
+        // Beside a plateau there is no maximum to look for.
+        let [Some(b), Some(a)] = by_how_much.map(|x| x.filter(|x| *x >= FLAT)) else {
             return Ok(());
         };
         let [r, l] = sides.map(|side| (side / gamma).ln().abs());
         let per = l * r * (l + r);
         let (s, c) = ((b * l * l - a * r * r) / per, (b * l + a * r) / per);
-        if c <= 0.0 || s * s / (4.0 * c) < LEAST_GAIN {
+        if s * s / (4.0 * c) < LEAST_GAIN {
             return Ok(());
         }
         let side = if s < 0.0 { sides[0] } else { sides[1] };

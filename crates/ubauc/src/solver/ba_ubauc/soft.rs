@@ -498,7 +498,9 @@ impl<'s, 'a> Solver<'s, 'a> {
             let change = at.value - point.found.value + squares + of_order;
             if change <= DESCENT * t * slope + noise {
                 self.left = match t == 1.0 {
-                    true => 2.0 * (self.promised + change).abs() + FORCING * FORCING * self.promised,
+                    true => {
+                        2.0 * (self.promised + change).abs() + FORCING * FORCING * self.promised
+                    }
                     false => f64::INFINITY,
                 };
                 return Ok(Some((t, at)));
