@@ -252,7 +252,8 @@ def bench_glass_scores():
         frame = repeated(split.x_test, 10**6)
         frame.to_csv(file, index=False)
         inside = min(measure("table-scores", model, file, 3, threads=THREADS)["seconds"])
-        loaded = UBAUCClassifier.load(model)
+        # As many threads as the others have.
+        loaded = UBAUCClassifier.load(model).set_params(n_jobs=THREADS)
         through, _ = best(3, loaded.decision_function, frame)
         booster = default_lightgbm(split)
         predict, _ = best(3, booster.predict, frame)

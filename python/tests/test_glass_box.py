@@ -501,3 +501,80 @@ def test_a_search_that_is_cut_short_says_so():
     with pytest.warns(ConvergenceWarning, match="the time is up"):
         clf = UBAUCClassifier(features="auto", time_limit=1e-9, random_state=0).fit(X, y)
     assert clf.tuning_["cut_short"]
+
+
+def test_importance_intervals_are_those_of_the_program(program, tmp_path):
+    X, y = people()
+    X["day"] = X["day"].dt.strftime("%Y-%m-%d %H:%M:%S")
+    X.assign(label=y).to_csv(tmp_path / "people.csv", index=False)
+    X["day"] = pandas.to_datetime(X["day"])
+    numbers = X[["hours"]].assign(other=np.arange(len(y)) % 7.0)
+    numbers.assign(label=y).to_csv(tmp_path / "numbers.csv", index=False)
+    options = ["--beta", "0", "--softness", "1", "--gamma", "1e-3", "--class-weight", "none"]
+    cases = [
+        ("people", X, {}, ["--features", "linear"]),
+        ("people", X, {"features": "additive"}, ["--features", "additive"]),
+        ("people", X, MAPS["pairs"], ["--features", "pairs", "--pairs", "3"]),
+        ("people", X, {"features": "additive", "monotonic_cst": {"hours": 1}}, None),
+        ("numbers", numbers, {"scale": "none"}, ["--features", "linear"]),
+    ]
+    for name, frame, given, of_program in cases:
+        of_program = of_program or ["--features", "additive", "--increasing", "hours"]
+        model = tmp_path / "model.json"
+        table = tmp_path / f"{name}.csv"
+        program("train", table, "--label", "label", *options, *of_program, "--model", model)
+        explained = json.loads(program("explain", model, "--json"))
+        theirs = {term["name"]: term["interval"] for term in explained["terms"]}
+        clf = UBAUCClassifier(**LOGISTIC, importance_intervals=True, n_jobs=2, **given)
+        clf.fit(frame, y)
+        intervals = clf.term_importance_intervals()
+        assert intervals.shape == (len(clf.term_names_), 2)
+        ours = dict(zip(clf.term_names_, intervals.tolist(), strict=True))
+        assert ours == theirs
+        assert {term.name: list(term.interval) for term in clf.effects_} == theirs
+        frames = clf.effects_.to_frame().set_index("term")
+        assert {
+            name: [row.importance_low, row.importance_high] for name, row in frames.iterrows()
+        } == ours
+        assert "95 % interval" in str(clf.explain())
+        # They go into the file, and come out of one.
+        assert np.array_equal(
+            UBAUCClassifier.load(model).term_importance_intervals(),
+            [theirs[name] for name in clf.term_names_],
+        )
+        clf.save(model)
+        again = json.loads(program("explain", model, "--json"))
+        assert {term["name"]: term["interval"] for term in again["terms"]} == theirs
+
+
+def test_importance_intervals_keep_groups_whole_and_are_absent_where_there_are_none(
+    program, tmp_path
+):
+    X, y = people(400)
+    groups = np.arange(len(y)) // 8
+    X = X[["age", "hours"]]
+    X.assign(label=y, who=groups).to_csv(tmp_path / "x.csv", index=False)
+    options = ["--beta", "0", "--softness", "1", "--gamma", "1e-3", "--features", "additive"]
+    model = tmp_path / "model.json"
+    program(
+        "train",
+        tmp_path / "x.csv",
+        "--label",
+        "label",
+        "--group",
+        "who",
+        *options,
+        "--model",
+        model,
+    )
+    theirs = [t["interval"] for t in json.loads(program("explain", model, "--json"))["terms"]]
+    given = {"features": "additive", "importance_intervals": True, **LOGISTIC}
+    clf = UBAUCClassifier(**given).fit(X, y, groups=groups)
+    assert clf.term_importance_intervals().tolist() == theirs
+    assert UBAUCClassifier(**given).fit(X, y).term_importance_intervals().tolist() != theirs
+    hinge = UBAUCClassifier(beta=0.5, gamma=1e-3, softness=0, importance_intervals=True).fit(X, y)
+    plain = UBAUCClassifier(features="additive", **LOGISTIC).fit(X, y)
+    for without in (hinge, plain):
+        assert np.isnan(without.term_importance_intervals()).all()
+        assert without.effects_[0].interval is None
+        assert "95 % interval" not in str(without.explain())

@@ -641,3 +641,35 @@ def test_the_program_and_python_agree(table, program, tmp_path):
     assert printed[0] == printed[1]
     found = np.array([float(score) for score in printed[1][1:]])
     np.testing.assert_array_equal(found - by_python._solutions[0].cut, scores)
+
+
+def test_scores_in_pieces_are_those_of_the_whole_table():
+    # More rows than a piece has, columns of every kind, and memory in every order.
+    n = 40_000
+    random = np.random.default_rng(5)
+    numbers = np.asfortranarray(random.normal(size=(n, 3)))
+    numbers[random.random((n, 3)) < 0.1] = np.nan
+    frame = pandas.DataFrame(numbers, columns=["a", "b", "c"])
+    assert np.shares_memory(frame["a"].to_numpy(), frame["a"].to_numpy(dtype=np.float64))
+    frame["d"] = random.integers(0, 9, n)
+    frame["e"] = random.choice(["x", "y", "z"], n)
+    frame["f"] = pandas.Timestamp("2024-01-01") + pandas.to_timedelta(np.arange(n), "min")
+    frame["g"] = random.choice([2.0, 3.5, np.nan], n)
+    y = np.nan_to_num(numbers[:, 0]) ** 2 + (frame["e"] == "x") > 0.8
+    given = {"features": "additive", "beta": 0, "softness": 1, "gamma": 1e-3}
+    clf = UBAUCClassifier(categorical_features=["e", "g"], **given).fit(frame[:2000], y[:2000])
+    (solution,) = clf._solutions
+    expected = solution.scores(clf._scoring_input(frame), 1)
+    for n_jobs in (None, 2):
+        assert np.array_equal(clf.set_params(n_jobs=n_jobs).decision_function(frame), expected)
+    # Rows of a part have the same bits, wherever pieces begin.
+    assert np.array_equal(clf.decision_function(frame[17_001:]), expected[17_001:])
+    frame.loc[n - 5, "b"] = frame.loc[n - 2, "a"] = np.inf
+    with pytest.raises(ValueError, match=rf"contains infinity: column 'b', row {n - 5}"):
+        clf.decision_function(frame[["a", "b", "c", "d", "e", "f", "g"]])
+    rows = UBAUCClassifier(**given).fit(numbers[:2000], y[:2000])
+    expected = rows.decision_function(numbers)
+    assert np.array_equal(rows.decision_function(np.ascontiguousarray(numbers)), expected)
+    assert np.array_equal(rows.decision_function(np.repeat(numbers, 2, axis=1)[:, ::2]), expected)
+    whole = rows._solutions[0].scores(rows._scoring_input(numbers), 2)
+    assert np.array_equal(whole, expected)

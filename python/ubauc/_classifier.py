@@ -101,6 +101,12 @@ default="from_dtype"
         Learn probabilities on five held-out folds, for `predict_proba`. Both keep the order of the
         scores: the isotonic step function is mixed with one part in a thousand of the sigmoid, so
         that no plateau ties what differs.
+    importance_intervals : bool, default=False
+        Learn the weights again without each of ten parts of the examples (groups whole), as the
+        command line does for model files, so that every importance in `effects_` has a 95 %
+        interval: what other examples of the same kind would change, with the same columns, pairs,
+        loss and γ. For the batch solver, a softness above 0, and ten examples of each class or
+        more; elsewhere there are none.
     step : {"implicit", "sgd"}, default="implicit"
         Online: the implicit step cannot diverge; "sgd" is the paper's.
     schedule : {"sqrt", "inverse", "constant"}, default="sqrt"
@@ -169,9 +175,10 @@ default="from_dtype"
         "linear", "additive" or "pairs": what was chosen or given.
     effects_ : Effects, or list of such
         What the model says of each column and pair: a sequence of terms, each with "name", "kind",
-        "importance" (its standard deviation over the training rows), "gain" (of a pair, what chose
-        it), "slope", "mean" and "deviation" of the linear part, and "cells" with the training rows
-        in them and the value that they add; ``effects_["age"].to_frame()`` and
+        "importance" (its standard deviation over the training rows), "interval" (of that, 95 %,
+        with `importance_intervals`), "gain" (of a pair, what chose it), "slope", "mean" and
+        "deviation" of the linear part, and "cells" with the training rows in them and the value
+        that they add; ``effects_["age"].to_frame()`` and
         ``effects_.to_frame()`` are pandas frames. ``effects_.intercept`` is the mean of
         `decision_function` over the training rows; EBM calls it ``intercept_``, which here belongs
         to `coef_`.
@@ -184,8 +191,9 @@ default="from_dtype"
         criterion) over the folds, the "standard_error" of that, the "fold_aucs", and whether it has
         "collapsed" or was "stopped" before all folds; the indices of the "chosen" one and of the
         best "logistic" regression; of `features` also "maps", with the best point of each that was
-        tried; "verdict", which compares these two on examples that neither has
-        seen, unless the choice "is_logistic" itself; "is_worse_than_logistic"; and "cut_short",
+        tried, and "left_out", those that a wide table was not searched for; "verdict", which
+        compares these two on examples that neither has seen, unless the choice "is_logistic"
+        itself; "is_worse_than_logistic"; and "cut_short",
         whether time ran out.
     t_ : int
         After `partial_fit`: examples learned so far.
@@ -251,6 +259,7 @@ default="from_dtype"
         "criterion": [str],
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],
         "calibrate": [StrOptions({"sigmoid", "isotonic"}), None],
+        "importance_intervals": ["boolean"],
         "step": [StrOptions({"implicit", "sgd"})],
         "schedule": [StrOptions({"sqrt", "inverse", "constant"})],
         "eta0": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -283,6 +292,7 @@ default="from_dtype"
         criterion="auc",
         time_limit=None,
         calibrate=None,
+        importance_intervals=False,
         step="implicit",
         schedule="sqrt",
         eta0="auto",
@@ -311,6 +321,7 @@ default="from_dtype"
         self.criterion = criterion
         self.time_limit = time_limit
         self.calibrate = calibrate
+        self.importance_intervals = importance_intervals
         self.step = step
         self.schedule = schedule
         self.eta0 = eta0

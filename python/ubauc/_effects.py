@@ -55,6 +55,8 @@ class Term:
     columns: tuple[str, ...]
     # Standard deviation over the training rows; NaN where that is not known.
     importance: float
+    # Its 95 % interval, from other training rows of the same kind; None where that is not known.
+    interval: tuple[float, float] | None
     # What chose a pair; None of those that were asked for, and of columns.
     gain: float | None
     slope: float
@@ -151,6 +153,12 @@ class Effects(Sequence):
     def importances(self):
         return np.array([term.importance for term in self.terms])
 
+    @property
+    def importance_intervals(self):
+        """95 % intervals of the importances, low and high; NaN where they are not known."""
+        unknown = (np.nan, np.nan)
+        return np.array([term.interval or unknown for term in self.terms]).reshape(-1, 2)
+
     def ranked(self):
         """The most important term first."""
         order = np.argsort(-self._ranks(), kind="stable")
@@ -163,6 +171,8 @@ class Effects(Sequence):
                 "term": term.name,
                 "kind": term.kind,
                 "importance": term.importance,
+                "importance_low": (term.interval or (np.nan, np.nan))[0],
+                "importance_high": (term.interval or (np.nan, np.nan))[1],
                 "gain": np.nan if term.gain is None else term.gain,
                 "slope": term.slope,
                 "cells": len(term.cells),
@@ -233,6 +243,7 @@ def _term(found):
         kind="pair" if len(sides) == 2 else sides[0].kind,
         columns=tuple(found["columns"]),
         importance=found.get("importance", np.nan),
+        interval=tuple(found["interval"]) if "interval" in found else None,
         gain=found.get("gain"),
         slope=found.get("slope", 0.0),
         mean=found.get("mean", 0.0),

@@ -61,6 +61,18 @@ class GlassBoxClassifier(AUCClassifier):
         """
         return self._of_effects(lambda effects: effects.importances)
 
+    def term_importance_intervals(self):
+        """95 % interval of each importance: what other examples of the same kind would change.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_terms, 2)
+            Low and high, in the order of `term_names_`; NaN where the model was learned without
+            ``importance_intervals=True`` and its file does not tell them. A list for more than two
+            classes.
+        """
+        return self._of_effects(lambda effects: effects.importance_intervals)
+
     def eval_terms(self, X):
         """What each term adds to the score of each example.
 

@@ -138,6 +138,8 @@ class Solution:
     features: str | None = None
     # What chose each pair of the map.
     gains: list[float] = field(default_factory=list)
+    # How features share weights and are in order, until the effects are known.
+    learned: object = None
     # "linear", "additive" or "pairs".
     map: str = "linear"
     # What the training rows say of columns and pairs, as JSON; None where nothing is known.
@@ -163,6 +165,12 @@ class Solution:
         """The score less the threshold, for every row; of the sign that decides."""
         score = _core.scores_table if isinstance(x, _core.Table) else _core.scores
         scores = score(x, self.model(), n_jobs)
+        scores -= self.cut
+        return scores
+
+    def scores_of_columns(self, table, n_jobs):
+        """The same of the names, columns and number of rows of a table."""
+        scores = _core.scores_columns(*table, self.model(), n_jobs)
         scores -= self.cut
         return scores
 
@@ -368,18 +376,29 @@ class Run:
             solution.stop = "callback"
         solution.tuned = tuned
         solution.map = map_name(self.map)
-        solution.effects = self._effects(solution)
+        solution.effects = self._effects(solution, spec)
+        solution.learned = None
         warn_about(solution, sum(problem.counts()), spec)
         return self._calibrated(spec, solution)
 
-    def _effects(self, solution):
+    def _effects(self, solution, spec):
         """What the rows say of columns and pairs."""
         problem, model = self.problem, solution.model()
+        given = problem.x, problem.weights, model
+        refit = None
+        if self.estimator.importance_intervals:
+            refit = {
+                "positive": problem.positive,
+                "groups": problem.groups,
+                "spec": encoded(spec),
+                "learned": solution.learned,
+                "context": context(problem.names, self.n_jobs),
+            }
         if problem.is_table():
-            return _core.effects_of_table(problem.x, problem.weights, model, solution.gains)
+            return _core.effects_of_table(*given, solution.gains, refit)
         if problem.x.shape[1] > MAX_COLUMNS:
             return None
-        return _core.effects_of_rows(problem.x, problem.weights, model)
+        return _core.effects_of_rows(*given, refit)
 
     def _choose(self):
         """The parameters, and what was tried to find them."""
@@ -509,5 +528,6 @@ def solution_of(found, spec, counts, seed):
         trace=found["trace"],
         features=found.get("features"),
         gains=found.get("gains", []),
+        learned=found.get("learned"),
         collapsed=found.get("collapsed", False),
     )

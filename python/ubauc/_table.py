@@ -96,8 +96,13 @@ def array_columns(X, wanted):
 
 
 def table_of(columns, names, rows):
-    """The table of columns, whose codes must have distinct texts."""
-    return _core.Table(list(names), [_distinct(*column) for column in columns], rows)
+    """The table of columns."""
+    return _core.Table(list(names), distinct(columns), rows)
+
+
+def distinct(columns):
+    """Columns as the library takes them: codes have distinct texts."""
+    return [_distinct(*column) for column in columns]
 
 
 def numbers_of(columns):
@@ -110,7 +115,7 @@ def numbers_of(columns):
 def _distinct(kind, values, levels):
     """Levels with the same text are one."""
     if levels is None:
-        return kind, np.require(values, np.float64, ["C", "ALIGNED"]), None
+        return kind, np.require(values, np.float64, ["ALIGNED"]), None
     codes = np.require(values, np.int32, ["C", "ALIGNED"])
     code_of = {}
     moved = np.array([code_of.setdefault(name, len(code_of)) for name in levels], dtype=np.int32)
@@ -200,6 +205,9 @@ def _pandas_column(name, series, wanted):
     if wanted == "category" or (kind == "b" and wanted is None):
         codes, levels = _pandas_levels(name, series)
         return "category", codes, _level_names(levels)
+    if kind in "iufb" and isinstance(dtype, np.dtype):
+        # Nothing is copied where it is float64 already.
+        return "number", series.to_numpy(dtype=np.float64), None
     if kind in "iufb":
         return "number", series.to_numpy(dtype=np.float64, na_value=np.nan), None
     if kind == "M":

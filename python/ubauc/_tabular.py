@@ -9,6 +9,7 @@ fold anew, and is part of it.
 import json
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.utils.validation import (
     _check_feature_names_in,
@@ -27,6 +28,7 @@ from ._report import ReportingClassifier
 from ._table import (
     array_columns,
     columns_of,
+    distinct,
     frame_of,
     has_numbers_only,
     numbers_of,
@@ -101,20 +103,37 @@ class TableClassifier(ReportingClassifier):
 
     def _scoring_input(self, X):
         """Rows or a table, as the model was learned from."""
+        X, columns, rows = self._rows_or_columns(X)
+        return canonical(X) if columns is None else table_of(columns, self._column_names(), rows)
+
+    def _pair_scores(self, X):
+        X, columns, rows = self._rows_or_columns(X)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        if columns is None:
+            X = canonical(X)
+            return [solution.scores(X, n_jobs) for solution in self._solutions]
+        # Columns stay where they are.
+        table = list(self._column_names()), distinct(columns), rows
+        return [solution.scores_of_columns(table, n_jobs) for solution in self._solutions]
+
+    def _rows_or_columns(self, X):
+        """What is to be scored, and how many rows: rows, or columns if the model is of a table."""
         check_is_fitted(self)
-        frame, columns = frame_of(X), None
-        is_table = self._kinds is not None
-        wanted = self._kinds if is_table else ["number"] * getattr(self, "n_features_in_", 0)
+        frame = frame_of(X)
+        if self._kinds is not None:
+            if frame is None:
+                X = validate_data(self, X, reset=False, **(_accepted(X) | {"accept_sparse": False}))
+                return None, array_columns(X, self._kinds), X.shape[0]
+            self._look_at(frame, reset=False)
+            columns = columns_of(frame, self._column_names(), self._kinds)
+            return None, columns, frame.shape[0]
+        columns = None
         if frame is None:
-            accepted = _accepted(X) | ({"accept_sparse": False} if is_table else {})
-            X = validate_data(self, X, reset=False, **accepted)
+            X = validate_data(self, X, reset=False, **_accepted(X))
         else:
             self._look_at(frame, reset=False)
+            wanted = ["number"] * getattr(self, "n_features_in_", 0)
             X, columns = self._numbers_or_columns(frame, wanted)
-        if is_table:
-            columns = array_columns(X, wanted) if columns is None else columns
-            rows = (X if frame is None else frame).shape[0]
-            return table_of(columns, self._column_names(), rows)
         if columns is not None:
             names = self._column_names()
             times = [
@@ -124,7 +143,7 @@ class TableClassifier(ReportingClassifier):
                 raise ValueError(f"column {times[0]!r}: expected a number, found a time")
             X = np.column_stack([values for _, values, _ in columns])
         _refuse_gaps(self, X, "none was missing when the model was fitted")
-        return canonical(X)
+        return X, None, X.shape[0]
 
     def _is_mapped(self, X, wanted):
         """Whether the features are others than the numbers of an array."""

@@ -38,7 +38,12 @@ impl MapReport {
     }
 }
 
-pub(crate) fn table(maps: &[MapReport]) -> Table {
+/// The maps that were not tried.
+pub(crate) fn left_out(tuned: &TunedMaps) -> Vec<String> {
+    tuned.left_out.iter().map(ToString::to_string).collect()
+}
+
+pub(crate) fn table(maps: &[MapReport], left_out: &[String]) -> Table {
     let head = [
         "features",
         "loss",
@@ -59,6 +64,12 @@ pub(crate) fn table(maps: &[MapReport]) -> Table {
             format!("{:.2}", map.seconds),
             if map.chosen { "chosen" } else { "" }.to_string(),
         ]);
+    }
+    for map in left_out {
+        let mut row = [const { String::new() }; 7];
+        row[0].clone_from(map);
+        row[6] = "not tried: the table is wide (--features pairs)".to_string();
+        table.row(row);
     }
     table
 }

@@ -226,6 +226,7 @@ fn of_classes(
 fn of_linear(tuned: Tuned, started: Instant) -> TunedMaps {
     TunedMaps {
         chosen: 0,
+        left_out: Vec::new(),
         verdict: tuned.verdict.clone(),
         cut_short: tuned.cut_short,
         trials: vec![MapTrial {

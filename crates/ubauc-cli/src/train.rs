@@ -34,6 +34,7 @@ use crate::algorithm::{algorithm_parser, complete, fit, fit_map};
 use crate::args::{InterceptArgs, WrongUsage};
 use crate::feature_args::{FeatureArgs, Given, Plan, refuse_hinge};
 use crate::input::FileArg;
+use crate::map_report;
 use crate::names::{LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
 use crate::page::{PageArgs, PageExamples, PointsArg};
@@ -300,6 +301,7 @@ fn report_of(
         model: args.model.clone().filter(|_| found.is_saved),
         search: tuned.as_ref().map(SearchReport::new),
         maps: tuned.as_ref().map(MapReport::new),
+        left_out: tuned.as_ref().map_or(Vec::new(), map_report::left_out),
         verdict: tuned.and_then(|tuned| tuned.verdict),
         trace: args.trace.then_some(trained.trace),
         seconds: found.seconds,

@@ -195,6 +195,9 @@ struct Report {
     criterion: Criterion,
     /// The best point of every map.
     maps: Vec<MapReport>,
+    /// Maps that were not tried, as the table is wide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
     chosen: MapPoint,
     logistic_chosen: MapPoint,
     verdict: Option<Verdict>,
@@ -266,6 +269,7 @@ impl Report {
             criterion: params.criterion,
             scaling: params.scale,
             maps: MapReport::new(&tuned),
+            left_out: map_report::left_out(&tuned),
             chosen: MapPoint::new(map, point),
             logistic_chosen: MapPoint::new(&first.map, first.tuned.best_logistic()),
             points: points.collect(),
@@ -327,7 +331,7 @@ impl output::Report for Report {
     fn document(&self) -> Document {
         let mut document = Document::default();
         if self.maps.len() > 1 {
-            document = document.with(map_report::table(&self.maps));
+            document = document.with(map_report::table(&self.maps, &self.left_out));
         }
         document = document.with(self.best_points());
         if let Some(Verdict { ours, logistic, .. }) = &self.verdict {

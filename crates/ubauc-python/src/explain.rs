@@ -2,18 +2,27 @@
 //!
 //! In Python a score is what `decision_function` says, less the threshold: so the threshold is 0 here.
 
+use std::sync::Arc;
+
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
+use ubauc::algorithm::Spec;
+use ubauc::data::dataset::Dataset;
+use ubauc::data::rows::Rows;
 use ubauc::document::{Document, html, markdown, text};
 use ubauc::features::FeatureMap;
+use ubauc::glass_box;
 use ubauc::glass_box::effects::{Effects, SavedEffects};
 use ubauc::glass_box::explain::{self, RowSum, Shown};
+use ubauc::glass_box::intervals::Refit;
 use ubauc::model::Model;
+use ubauc::solver::ba_ubauc::BatchInputs;
 
+use crate::cluster_maps::LearnedMap;
 use crate::error::{Refused, unknown};
-use crate::input::{Matrix, detached};
+use crate::input::{Matrix, detached, two_classes};
 use crate::model::ModelFields;
-use crate::spec::{of_json, to_json};
+use crate::spec::{Context, of_json, to_json};
 use crate::table::{Table, columns_of};
 
 /// The effects of a model of rows of numbers, as JSON.
@@ -23,17 +32,28 @@ fn effects_of_rows(
     x: Matrix<'_>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     model: ModelFields<'_>,
+    refit: Option<RefitFields<'_>>,
 ) -> PyResult<String> {
+    let refit = refit.as_ref().map(RefitFields::lent).transpose()?;
     let (x, model) = (x.slices()?, model.model()?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-    let effects = detached(py, 1, || {
-        let rows = x.smaller_rows()?;
+    let n_jobs = refit.as_ref().map_or(1, |refit| refit.n_jobs);
+    let effects = detached(py, n_jobs, || {
         let Model {
             weights: w,
             intercept,
             ..
         } = &model;
-        Ok(SavedEffects::of_numbers(&rows, w, *intercept, weights))
+        let saved = |rows: &Rows| SavedEffects::of_numbers(rows, w, *intercept, weights);
+        let Some(refit) = &refit else {
+            return Ok(saved(&*x.smaller_rows()?));
+        };
+        let data = x.dataset(refit.positive, refit.classes.clone())?;
+        let saved = saved(data.rows());
+        let intervals = refit.intervals(&data, None, weights, |refit| {
+            refit.of_numbers(&saved.deviations, w)
+        })?;
+        Ok(saved.with_intervals(intervals))
     })?;
     to_json(&effects)
 }
@@ -46,7 +66,9 @@ fn effects_of_table(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     model: ModelFields<'_>,
     gains: Vec<f64>,
+    refit: Option<RefitFields<'_>>,
 ) -> PyResult<String> {
+    let refit = refit.as_ref().map(RefitFields::lent).transpose()?;
     let model = model.model()?;
     let map = match &model.features {
         FeatureMap::Columns(map) => map,
@@ -55,11 +77,87 @@ fn effects_of_table(
         }
     };
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-    let effects = detached(py, 1, || {
+    let n_jobs = refit.as_ref().map_or(1, |refit| refit.n_jobs);
+    let effects = detached(py, n_jobs, || {
         let (w, intercept) = (&model.weights, model.intercept);
-        Ok(Effects::new(map, w, intercept, &table.0, weights)?)
+        let effects = Effects::new(map, w, intercept, &table.0, weights)?;
+        let intervals = match &refit {
+            Some(refit) => {
+                let labels = two_classes(refit.positive, refit.classes.clone());
+                let data = Dataset::new(map.apply(&table.0)?, labels, Vec::new())?;
+                refit.intervals(&data, refit.learned.as_deref(), weights, |refit| {
+                    refit.of_table(map, &table.0, w)
+                })?
+            }
+            None => None,
+        };
+        Ok(effects.saved().with_intervals(intervals))
     })?;
-    to_json(&effects.saved().with_gains(gains))
+    to_json(&effects.with_gains(gains))
+}
+
+/// How the weights were learned, to learn them again for the intervals of importances.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct RefitFields<'py> {
+    positive: PyReadonlyArray1<'py, bool>,
+    groups: Option<PyReadonlyArray1<'py, u32>>,
+    spec: String,
+    /// How features share weights, and are in order; none if they do neither.
+    learned: Option<Bound<'py, LearnedMap>>,
+    context: Context,
+}
+
+/// The same without Python.
+struct LentRefit<'a> {
+    positive: &'a [bool],
+    groups: Option<&'a [u32]>,
+    spec: Spec,
+    learned: Option<Arc<glass_box::LearnedMap>>,
+    classes: [String; 2],
+    n_jobs: usize,
+}
+
+impl RefitFields<'_> {
+    fn lent(&self) -> PyResult<LentRefit<'_>> {
+        let groups = self.groups.as_ref();
+        Ok(LentRefit {
+            positive: self.positive.as_slice()?,
+            groups: groups.map(|g| g.as_slice()).transpose()?,
+            spec: of_json(&self.spec)?,
+            learned: self.learned.as_ref().map(|learned| learned.get().0.clone()),
+            classes: self.context.classes.clone(),
+            n_jobs: self.context.n_jobs,
+        })
+    }
+}
+
+impl LentRefit<'_> {
+    /// None of models that are no minima.
+    fn intervals(
+        &self,
+        data: &Dataset,
+        learned: Option<&glass_box::LearnedMap>,
+        weights: Option<&[f64]>,
+        of: impl FnOnce(&Refit<'_>) -> ubauc::Result<Option<Vec<[f64; 2]>>>,
+    ) -> ubauc::Result<Option<Vec<[f64; 2]>>> {
+        let Some(params) = self.spec.minimised() else {
+            return Ok(None);
+        };
+        let divisors = self.spec.divisors(data, weights)?;
+        of(&Refit {
+            data,
+            inputs: BatchInputs {
+                weights,
+                divisors: divisors.as_deref(),
+                nesting: learned.and_then(|learned| learned.nesting.as_ref()),
+                order: learned.and_then(|learned| learned.order.as_ref()),
+                ..BatchInputs::default()
+            },
+            params: &params,
+            groups: self.groups,
+        })
+    }
 }
 
 /// What a user should know of the columns of a map.

@@ -8,6 +8,7 @@ mod calibrate;
 mod caller;
 mod classes;
 mod cluster_maps;
+mod columns;
 mod deal;
 mod error;
 mod explain;
@@ -52,6 +53,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tune_rounds::add_to(module)?;
     classes::add_to(module)?;
     table::add_to(module)?;
+    columns::add_to(module)?;
     maps::add_to(module)?;
     table_parts::add_to(module)?;
     cluster_maps::add_to(module)?;

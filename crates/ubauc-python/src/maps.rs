@@ -12,6 +12,7 @@ use ubauc::solver::ba_ubauc;
 use ubauc::tune::{TuneInputs, TunedMaps, Verdict};
 
 use crate::caller::{report_progress, stop_if_asked};
+use crate::cluster_maps::LearnedMap;
 use crate::fit::{answer, has_collapsed};
 use crate::input::{detached, two_classes};
 use crate::spec::{Context, batch, of_json, to_json};
@@ -83,8 +84,9 @@ fn fit_map<'py>(
     answer.set_item("collapsed", collapsed)?;
     let gains: Vec<f64> = found.learned.pairs.iter().map(|pair| pair.gain).collect();
     answer.set_item("gains", gains)?;
-    let features = FeatureMap::Columns(found.learned.map);
+    let features = FeatureMap::Columns(found.learned.map.clone());
     answer.set_item("features", to_json(&features)?)?;
+    answer.set_item("learned", Bound::new(py, LearnedMap::new(found.learned))?)?;
     Ok(answer)
 }
 
@@ -155,6 +157,7 @@ pub(crate) fn found(tuned: &TunedMaps) -> Value {
             // The baseline runs on the first map.
             "logistic": tuned.trials.first().map(|trial| trial.tuned.logistic),
             "maps": maps,
+            "left_out": (tuned.left_out.iter()).map(MapKind::to_string).collect::<Vec<_>>(),
             "verdict": tuned.verdict,
             "is_worse_than_logistic": tuned.verdict.as_ref().is_some_and(Verdict::is_worse),
             "cut_short": tuned.cut_short,

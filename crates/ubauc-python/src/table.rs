@@ -1,23 +1,17 @@
 //! Data frames: their columns as a table of the library, models learned from it, and its scores.
-//!
-//! A column is `(kind, values, levels)`: float64 numbers or seconds with NaN where the value is missing, or int32 codes,
-//! below 0 where it is missing, with the texts that they stand for. A category of numbers comes as the numbers, without
-//! levels: each stands for its shortest text, 7 and 7.0 for `7`.
-
-use std::collections::HashMap;
-use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ubauc::algorithm;
-use ubauc::data::table::{self, Column, MISSING, Values};
+use ubauc::data::table::{self, Column, Values};
 use ubauc::features::columns::TableSummary;
 use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::tune::TuneInputs;
 
 use crate::caller::stop_if_asked;
+use crate::columns::{ColumnFields, lent_columns, table_of};
 use crate::error::{Refused, unknown};
 use crate::fit::{answer, has_collapsed, watched};
 use crate::input::{detached, two_classes};
@@ -30,13 +24,6 @@ use crate::tune::{found, searched};
 #[pyclass(module = "ubauc._core", frozen)]
 pub(crate) struct Table(pub(crate) table::Table);
 
-/// The values of a column as Python has them.
-#[derive(FromPyObject)]
-enum Array<'py> {
-    Floats(PyReadonlyArray1<'py, f64>),
-    Codes(PyReadonlyArray1<'py, i32>),
-}
-
 /// Names, columns and the number of rows.
 type Fields<'py> = (
     Vec<String>,
@@ -44,23 +31,13 @@ type Fields<'py> = (
     usize,
 );
 
-/// Kind, values and levels.
-type ColumnFields<'py> = (String, Array<'py>, Option<Vec<String>>);
-
 #[pymethods]
 impl Table {
     #[new]
     fn new(names: Vec<String>, columns: Vec<ColumnFields<'_>>, rows: usize) -> PyResult<Table> {
-        if names.len() != columns.len() {
-            let (n, d) = (names.len(), columns.len());
-            return Err(PyValueError::new_err(format!("{n} names for {d} columns")));
-        }
-        let mut made = Vec::with_capacity(columns.len());
-        for (name, fields) in names.into_iter().zip(columns) {
-            let values = values_of(&name, fields)?;
-            made.push(Column { name, values });
-        }
-        Ok(Table(table::Table::new(made, rows).map_err(Refused::from)?))
+        let columns = lent_columns(names, &columns, rows)?;
+        let table = table_of(&columns, 0..rows);
+        Ok(Table(table.map_err(Refused::from)?))
     }
 
     /// Rows and columns.
@@ -159,60 +136,6 @@ fn taken(values: &Values, rows: &[i64]) -> Values {
             codes: of(codes, rows),
             levels: levels.clone(),
         },
-    }
-}
-
-fn values_of(name: &str, (kind, array, levels): ColumnFields<'_>) -> PyResult<Values> {
-    match (kind.as_str(), array, levels) {
-        ("number", Array::Floats(x), None) => Ok(Values::Number(finite(name, &x)?)),
-        ("time", Array::Floats(x), None) => Ok(Values::Time(finite(name, &x)?)),
-        ("category", Array::Floats(x), None) => Ok(levels_of_numbers(&finite(name, &x)?)),
-        ("category", Array::Codes(codes), Some(levels)) => Ok(Values::Category {
-            codes: codes
-                .as_array()
-                .iter()
-                .map(|&code| u32::try_from(code).unwrap_or(MISSING))
-                .collect(),
-            levels: levels.into(),
-        }),
-        (kind, ..) => Err(unknown(
-            "kind of a column",
-            kind,
-            "number, time or category, with values of that kind",
-        )),
-    }
-}
-
-/// Numbers, NaN among them.
-fn finite(name: &str, array: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<f64>> {
-    let values = array.as_array().to_vec();
-    match values.iter().position(|x| x.is_infinite()) {
-        None => Ok(values),
-        Some(row) => Err(PyValueError::new_err(format!(
-            "Input X contains infinity: column '{name}', row {row}; expected a finite number, or NaN where it is \
-             missing"
-        ))),
-    }
-}
-
-/// Every number a level.
-fn levels_of_numbers(numbers: &[f64]) -> Values {
-    let mut code_of_bits: HashMap<u64, u32> = HashMap::new();
-    let mut levels = Vec::new();
-    let mut code = |&x: &f64| {
-        if x.is_nan() {
-            return MISSING;
-        }
-        let x = x + 0.0; // −0 is 0
-        *code_of_bits.entry(x.to_bits()).or_insert_with(|| {
-            levels.push(x.to_string());
-            levels.len() as u32 - 1
-        })
-    };
-    let codes = numbers.iter().map(&mut code).collect();
-    Values::Category {
-        codes,
-        levels: Arc::from(levels),
     }
 }
 

@@ -149,6 +149,7 @@ fn tune_rounds(
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct RemoteTable {
+    examples: usize,
     columns: usize,
     /// Called with nothing: whether any number has bins.
     has_bins: Py<PyAny>,
@@ -163,6 +164,10 @@ struct RemoteTableFolds {
 }
 
 impl TableFolds for RemoteTableFolds {
+    fn rows(&self) -> usize {
+        self.table.examples
+    }
+
     fn columns(&self) -> usize {
         self.table.columns
     }

@@ -48,6 +48,7 @@ def tune(pair, spec):
             found = _core.tune_rounds(rows('"linear"'), search, of_call)
         else:
             table = {
+                "examples": int(cluster.of_pair(pair.task).sum()),
                 "columns": cluster.cols,
                 "has_bins": lambda: cluster.maps.has_bins(pair.task, spent),
                 "rows": rows,

@@ -133,6 +133,9 @@ pub(super) struct Report {
     /// The best point of every map that was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) maps: Option<Vec<MapReport>>,
+    /// Maps that were not tried, as the table is wide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_out: Vec<String>,
     /// Beside logistic regression, if the parameters were chosen here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<Verdict>,
@@ -218,7 +221,7 @@ impl output::Report for Report {
             document = document.with(features.table());
         }
         if let Some(maps) = self.maps.as_deref().filter(|maps| maps.len() > 1) {
-            document = document.with(map_report::table(maps));
+            document = document.with(map_report::table(maps, &self.left_out));
         }
         document.with(facts)
     }

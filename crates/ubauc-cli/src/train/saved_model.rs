@@ -6,7 +6,7 @@ use ubauc::algorithm::{Algorithm, Outcome, Spec};
 use ubauc::data::labels::Choice;
 use ubauc::features::FeatureMap;
 use ubauc::glass_box::effects::{Effects, SavedEffects};
-use ubauc::glass_box::intervals::{Refit, some_rows};
+use ubauc::glass_box::intervals::Refit;
 use ubauc::model::Model;
 use ubauc::model_file::{Parameters, SavedModel};
 use ubauc::solver::ba_ubauc::BatchInputs;
@@ -103,53 +103,10 @@ pub(super) fn parameters_of(args: &TrainArgs, spec: &Spec, trained: &Outcome) ->
 /// too many to be looked at.
 fn effects(model: &Model, spec: &Spec, training: &Training) -> Result<Option<SavedEffects>> {
     let weights = training.weights.as_deref();
-    if let Some(Mapped { learned, table, .. }) = &training.mapped {
-        let map = &learned.map;
-        let effects = Effects::new(map, &model.weights, model.intercept, table, weights)?;
-        let some = some_rows(table, weights);
-        let importances = |weights: &[f64]| {
-            let effects = Effects::new(map, weights, 0.0, table, Some(&some))?;
-            Ok(effects.terms.iter().map(|term| term.importance).collect())
-        };
-        let gains = learned.pairs.iter().map(|pair| pair.gain);
-        let saved = effects.saved().with_gains(gains);
-        return Ok(Some(saved.with_intervals(intervals(
-            model,
-            spec,
-            training,
-            &importances,
-        )?)));
-    }
-    let rows = training.data.rows();
-    if training.columns.is_empty() || rows.cols() > MAX_COLUMNS {
-        return Ok(None);
-    }
-    let saved = SavedEffects::of_numbers(rows, &model.weights, model.intercept, weights);
-    let deviations = saved.deviations.clone();
-    let importances = |weights: &[f64]| {
-        let importance = |(w, deviation): (&f64, &f64)| (w * deviation).abs();
-        Ok(weights.iter().zip(&deviations).map(importance).collect())
-    };
-    let intervals = intervals(model, spec, training, &importances)?;
-    Ok(Some(saved.with_intervals(intervals)))
-}
-
-/// Of importances, of models that are minima.
-fn intervals(
-    model: &Model,
-    spec: &Spec,
-    training: &Training,
-    importances: &(dyn Fn(&[f64]) -> ubauc::Result<Vec<f64>> + Sync),
-) -> Result<Option<Vec<[f64; 2]>>> {
-    let params = match spec {
-        Spec::BaUbauc(spec) => spec.params,
-        Spec::Logistic(spec) => spec.params(),
-        _ => return Ok(None),
-    };
-    let weights = training.weights.as_deref();
     let learned = training.mapped.as_ref().map(|mapped| &mapped.learned);
+    let params = spec.minimised();
     let divisors = spec.divisors(&training.data, weights)?;
-    let refit = Refit {
+    let refit = params.as_ref().map(|params| Refit {
         data: &training.data,
         inputs: BatchInputs {
             weights,
@@ -158,8 +115,28 @@ fn intervals(
             order: learned.and_then(|learned| learned.order.as_ref()),
             ..BatchInputs::default()
         },
-        params: &params,
+        params,
         groups: training.groups.as_deref(),
+    });
+    if let Some(Mapped { learned, table, .. }) = &training.mapped {
+        let map = &learned.map;
+        let effects = Effects::new(map, &model.weights, model.intercept, table, weights)?;
+        let gains = learned.pairs.iter().map(|pair| pair.gain);
+        let intervals = match &refit {
+            Some(refit) => refit.of_table(map, table, &model.weights)?,
+            None => None,
+        };
+        let saved = effects.saved().with_gains(gains);
+        return Ok(Some(saved.with_intervals(intervals)));
+    }
+    let rows = training.data.rows();
+    if training.columns.is_empty() || rows.cols() > MAX_COLUMNS {
+        return Ok(None);
+    }
+    let saved = SavedEffects::of_numbers(rows, &model.weights, model.intercept, weights);
+    let intervals = match &refit {
+        Some(refit) => refit.of_numbers(&saved.deviations, &model.weights)?,
+        None => None,
     };
-    Ok(refit.intervals(&model.weights, importances)?)
+    Ok(Some(saved.with_intervals(intervals)))
 }

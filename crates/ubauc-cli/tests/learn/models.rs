@@ -38,6 +38,79 @@ fn predict_gives_the_scores_that_learn_would() {
     }
 }
 
+/// The class is in the size of the first feature, which no weight of a number can say.
+fn humps(rows: usize, seed: u32) -> String {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24) - 0.5
+    };
+    let mut line = || {
+        let (x, noise) = (next(), next());
+        let label = if x.abs() + 0.2 * next() > 0.25 {
+            "+1"
+        } else {
+            "-1"
+        };
+        format!("{label} 1:{x} 3:{noise}\n")
+    };
+    (0..rows).map(|_| line()).collect()
+}
+
+#[test]
+fn a_model_of_bins_goes_on_with_svmlight() {
+    let (text, more) = (humps(800, 1), humps(1_500, 2));
+    let directory = directory_with(&[("x.svm", &text), ("more.svm", &more)]);
+    let dir = directory.path();
+    let fitted =
+        "train x.svm --features additive --beta 0 --softness 1 --gamma 1e-3 --model t.json";
+    success(&ubauc(dir, &fitted.split(' ').collect::<Vec<_>>()));
+    // Examples without a label are scored and not learned: by the model as it was trained, bin for bin.
+    let unlabelled = more.replace("+1 ", "? ").replace("-1 ", "? ");
+    let output = learn(
+        dir,
+        &unlabelled,
+        &["--predict", "--initial-model", "t.json"],
+    );
+    let scores = |text: &str| -> Vec<f64> {
+        let lines = text.lines().skip(1);
+        lines.map(|score| score.parse().unwrap()).collect()
+    };
+    let warm = scores(success(&output));
+    let of_train = ubauc(dir, &["predict", "--model", "t.json", "more.svm"]);
+    let of_train = scores(success(&of_train));
+    assert_eq!(warm.len(), of_train.len());
+    for (a, b) in warm.iter().zip(&of_train) {
+        assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{a} {b}");
+    }
+    // What is learned keeps the map, and scores svmlight as a model of `train` does.
+    let words = ["--initial-model", "t.json", "--model", "m.json", "--json"];
+    let report = json(&learn_file(dir, "more.svm", &words));
+    assert_eq!(report["n"], 1_500);
+    let model = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(dir.join(name)).unwrap()).unwrap()
+    };
+    assert_eq!(model("m.json")["features"], model("t.json")["features"]);
+    assert_eq!(model("m.json")["reading"], model("t.json")["reading"]);
+    assert_ne!(model("m.json")["weights"], model("t.json")["weights"]);
+    let judged = ubauc(dir, &["evaluate", "--model", "m.json", "x.svm", "--json"]);
+    assert!(json(&judged)["auc"].as_f64().unwrap() > 0.9);
+    // A run that was stopped goes on to the same model.
+    let half: String = more.split_inclusive('\n').take(700).collect();
+    let saving = ["--initial-model", "t.json", "--checkpoint", "ck"];
+    let words = [&saving[..], &["--model", "half.json"]].concat();
+    success(&learn(dir, &half, &words));
+    let words = [&saving[..], &["--resume", "--model", "resumed.json"]].concat();
+    success(&learn(dir, &more, &words));
+    super::same_file(dir, "m.json", "resumed.json");
+    // A table has names, and svmlight only indices.
+    fs::write(dir.join("x.csv"), "label,age\n1,3\n0,4\n1,5\n0,1\n1,9\n").unwrap();
+    let named = "train x.csv --features additive --beta 0 --softness 1 --gamma 1e-3 --model n.json";
+    success(&ubauc(dir, &named.split(' ').collect::<Vec<_>>()));
+    let refused = learn_file(dir, "more.svm", &["--initial-model", "n.json"]);
+    assert!(failure(&refused).contains("a table with the column 'age' is expected"));
+}
+
 #[test]
 fn a_model_of_train_is_where_learning_starts() {
     let directory = directory_with(&[("x.svm", &overlapping(2_000, 9))]);

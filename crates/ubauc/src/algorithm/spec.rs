@@ -584,6 +584,15 @@ impl Spec {
         }
     }
 
+    /// The parameters of the problem whose minimum is searched for, of algorithms that do so by Newton steps.
+    pub fn minimised(&self) -> Option<BaUbaucParams> {
+        match self {
+            Spec::BaUbauc(spec) => Some(spec.params),
+            Spec::Logistic(spec) => Some(spec.params()),
+            _ => None,
+        }
+    }
+
     /// What every feature is divided by; none where nothing is.
     pub fn divisors(&self, data: &Dataset, weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
         let origin = Origin::of_intercept(self.intercept());

@@ -13,12 +13,14 @@
 //!
 //! It says what other examples of the same kind would change; not what other pairs, bins or another γ would.
 
-use crate::Result;
+use super::effects::Effects;
 use crate::data::dataset::Dataset;
 use crate::data::split;
+use crate::data::table::Table;
+use crate::features::columns::ColumnMap;
 use crate::solver::ba_ubauc::path::Path;
 use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs};
-use crate::{Error, data::table::Table};
+use crate::{Error, Result};
 
 /// K.
 pub const PARTS: u32 = 10;
@@ -43,6 +45,29 @@ pub struct Refit<'a> {
 }
 
 impl Refit<'_> {
+    /// Of the terms of a map of columns, in the order of [`Effects::terms`]. Importances are compared on some of the rows of
+    /// the table.
+    pub fn of_table(
+        &self,
+        map: &ColumnMap,
+        table: &Table,
+        weights: &[f64],
+    ) -> Result<Option<Vec<[f64; 2]>>> {
+        let some = some_rows(table, self.inputs.weights);
+        self.intervals(weights, &|weights| {
+            let effects = Effects::new(map, weights, 0.0, table, Some(&some))?;
+            Ok(effects.terms.iter().map(|term| term.importance).collect())
+        })
+    }
+
+    /// Of features that are numbers with these standard deviations.
+    pub fn of_numbers(&self, deviations: &[f64], weights: &[f64]) -> Result<Option<Vec<[f64; 2]>>> {
+        self.intervals(weights, &|weights| {
+            let importance = |(w, deviation): (&f64, &f64)| (w * deviation).abs();
+            Ok(weights.iter().zip(deviations).map(importance).collect())
+        })
+    }
+
     /// 95 % intervals of the importances that a function makes of weights. None of the hinge, whose minimum is not smooth in
     /// the examples, and where a class has fewer examples than there are parts.
     pub fn intervals(

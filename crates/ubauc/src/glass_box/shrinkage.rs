@@ -32,7 +32,7 @@ use crate::solver::shards::{Local, Source};
 use crate::{Error, Result};
 
 /// γ of these fits. With factors that suit the rows it is about the best γ, too.
-const GAMMA: f64 = 1e-3;
+pub(crate) const GAMMA: f64 = 1e-3;
 const TOLERANCE: f64 = 1e-3;
 const ROUNDS: usize = 3;
 /// Factors are powers of two with this many steps from one to the next.

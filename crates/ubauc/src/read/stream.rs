@@ -6,7 +6,7 @@
 //! have come, without waiting for a full one, and the caller never waits longer than it wants.
 //!
 //! How a stream falls into batches depends on time; what is in them does not: svmlight rows are
-//! always sparse, those of a table of numbers always dense, and others coded by the map of the table.
+//! always sparse, those of a table of numbers always dense, and others coded by the map of the columns.
 
 mod first_rows;
 mod table;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use super::batches::first_bytes;
 use super::blocks::{Block, Blocks};
 use super::classes::StreamClasses;
-use super::table::{OnError, Skipped, TableOptions};
+use super::table::{IndexedColumns, OnError, Skipped, TableOptions};
 use super::{Format, Input, format_of, svmlight, text_blocks, whole};
 use crate::data::labels::number;
 use crate::data::rows::Rows;
@@ -50,7 +50,8 @@ pub struct StreamOptions {
 pub enum StreamFeatures {
     /// Numbers as they are, or hashed; a line that lacks one is wrong.
     Numbers(FeatureMap),
-    /// The columns of a table by a map that is known, from a CSV or Parquet file.
+    /// The columns of a table by a map that is known, from a CSV or Parquet file; of svmlight, features are columns with
+    /// their indices as names.
     Known {
         /// The map, and how the table is written.
         table: Arc<StreamTable>,
@@ -262,14 +263,9 @@ fn read_all(input: Input, source: &Arc<Source>, queue: &Queue) -> Result<()> {
     let mut blocks = text_blocks(head, reader, path, &read)?.live();
     let head = blocks.checked_head()?;
     match (format_of(path, head, &read), &options.features) {
-        (Format::Svmlight, StreamFeatures::Known { .. }) => {
-            Err(whole(path, "is svmlight text; a table is expected"))
-        }
-        (Format::Svmlight, StreamFeatures::Numbers(map)) => {
+        (Format::Svmlight, features) => {
+            let map = SvmlightMap::new(features, source)?;
             read_svmlight(blocks, map, source, queue)
-        }
-        (Format::Svmlight, StreamFeatures::Found(first)) => {
-            read_svmlight(blocks, &first.numbers(), source, queue)
         }
         (Format::Csv, _) => table::read_csv(blocks, source, queue),
         (Format::Parquet, _) => Err(whole(
@@ -279,9 +275,35 @@ fn read_all(input: Input, source: &Arc<Source>, queue: &Queue) -> Result<()> {
     }
 }
 
+/// What is made of the rows of svmlight.
+enum SvmlightMap {
+    Numbers(FeatureMap),
+    Columns {
+        table: Arc<StreamTable>,
+        columns: IndexedColumns,
+    },
+}
+
+impl SvmlightMap {
+    fn new(features: &StreamFeatures, source: &Source) -> Result<SvmlightMap> {
+        Ok(match features {
+            StreamFeatures::Numbers(map) => SvmlightMap::Numbers(map.clone()),
+            StreamFeatures::Found(first) => SvmlightMap::Numbers(first.numbers()),
+            StreamFeatures::Known { table, .. } => SvmlightMap::Columns {
+                table: Arc::clone(table),
+                columns: IndexedColumns::find(
+                    &table.given(),
+                    source.options.read.zero_based,
+                    &source.path,
+                )?,
+            },
+        })
+    }
+}
+
 fn read_svmlight(
     mut blocks: Blocks<impl Read>,
-    map: &FeatureMap,
+    map: SvmlightMap,
     source: &Arc<Source>,
     queue: &Queue,
 ) -> Result<()> {
@@ -289,9 +311,10 @@ fn read_svmlight(
         let what = "the weights are in a column; svmlight has none";
         return Err(whole(&source.path, what));
     }
+    let map = Arc::new(map);
     while let Some(block) = blocks.next_block()? {
         for piece in blocks.divide(block) {
-            let (source, map) = (Arc::clone(source), map.clone());
+            let (source, map) = (Arc::clone(source), Arc::clone(&map));
             if !queue.make(move || svmlight_batch(piece, &map, &source)) {
                 return Ok(());
             }
@@ -300,7 +323,7 @@ fn read_svmlight(
     Ok(())
 }
 
-fn svmlight_batch(block: Block, map: &FeatureMap, source: &Source) -> Result<Made> {
+fn svmlight_batch(block: Block, map: &SvmlightMap, source: &Source) -> Result<Made> {
     let (path, options) = (&source.path, &source.options);
     let read = options.read.read_options();
     let lines = svmlight::labelled_block(block, &read, &options.classes, options.on_error);
@@ -313,17 +336,24 @@ fn svmlight_batch(block: Block, map: &FeatureMap, source: &Source) -> Result<Mad
     let texts: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
     let (labels, negative) = source.sides(&parsed.codes, &texts);
     let rows = Rows::Csr(parsed.rows);
+    let (rows, table) = match map {
+        SvmlightMap::Numbers(map) => (mapped(map, rows)?, None),
+        SvmlightMap::Columns { table, columns } => {
+            let rows = table.map.apply(&columns.table(&rows)?)?;
+            (rows, Some(Arc::clone(table)))
+        }
+    };
     let batch = LabelledBatch {
         labels,
         weights: None,
         negative,
         names: Arc::new([]),
-        table: None,
-        unreadable: Vec::new(),
+        unreadable: vec![0; table.as_ref().map_or(0, |table| table.given().len())],
+        table,
         n_skipped: lines.n_skipped,
         skipped: lines.skipped.into_iter().map(Skipped::from).collect(),
         notices: notices.into(),
-        rows: mapped(map, rows)?,
+        rows,
     };
     Ok((Some(batch), lines.stopped.map(|wrong| wrong.at(path))))
 }

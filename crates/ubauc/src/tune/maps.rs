@@ -11,6 +11,12 @@
 //! additive one where no number has bins, three pairs for each column where there are not so many. No more
 //! than a hundred pairs are tried: more would take minutes, and nobody would look at them.
 //!
+//! **Wide tables.** A fit with bins costs about as many operations a round as the table has values, and of a dense table
+//! of hundreds of columns that is a hundred times a fit of the linear map, whose matrix of squares is small. So with more than
+//! 64 columns, and half a million values or more, the additive map is tried with the best loss of the linear map alone,
+//! along γ near that of the shrinkage, from where the search goes on if they are not enough; and maps with pairs are left out
+//! where there are more columns than pairs would be tried. [`TunedMaps::left_out`] says so.
+//!
 //! **Choice.** The map whose best point has the highest mean, or the simplest one before it that is behind by no more than
 //! one standard error of the difference, fold by fold: folds differ much more than maps do within a fold.
 //!
@@ -32,6 +38,7 @@ use super::{CrossValidated, GridPoint, Setting, TuneInputs, TuneParams, Tuned, V
 use crate::data::labels::Binary;
 use crate::data::table::Table;
 use crate::features::columns::{ColumnMap, Monotone, NestedMap};
+use crate::glass_box::shrinkage::GAMMA;
 use crate::glass_box::{LearnedMap, MapKind, PairChoice, Ranking, TrainingTable};
 use crate::{Error, Result};
 
@@ -43,6 +50,9 @@ const NEAR: f64 = 1.05;
 const MAX_COLUMNS: usize = 2000;
 /// Pairs that are tried at most where nothing is said.
 const MOST_PAIRS: usize = 100;
+/// A table with more columns than this, and this many values or more, is wide.
+const WIDE_COLUMNS: usize = 64;
+const WIDE_VALUES: usize = 500_000;
 
 /// The search with one map.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +72,8 @@ pub struct TunedMaps {
     pub trials: Vec<MapTrial>,
     /// Index of the choice.
     pub chosen: usize,
+    /// Maps that were not tried, as the table is too wide for a search of them.
+    pub left_out: Vec<MapKind>,
     /// `None` if nothing was held out.
     pub verdict: Option<Verdict>,
     /// Time ran out, or a stop was asked for, before all was tried.
@@ -76,8 +88,13 @@ impl TunedMaps {
     }
 }
 
-/// The maps that are tried where nothing is said.
-fn default_maps(columns: usize) -> Vec<MapKind> {
+/// Whether fits with bins are dear beside those of the linear map.
+fn is_wide(rows: usize, columns: usize) -> bool {
+    columns > WIDE_COLUMNS && rows.saturating_mul(columns) >= WIDE_VALUES
+}
+
+/// The maps that are tried where nothing is said, and those that would be if the table were not as wide.
+fn default_maps(rows: usize, columns: usize) -> (Vec<MapKind>, Vec<MapKind>) {
     let pairs = |share: f64| match share * columns as f64 <= MOST_PAIRS as f64 {
         true => MapKind::Pairs(PairChoice::PerColumn(share)),
         false => MapKind::Pairs(PairChoice::Best(MOST_PAIRS)),
@@ -88,11 +105,16 @@ fn default_maps(columns: usize) -> Vec<MapKind> {
         _ => vec![MapKind::Linear],
     };
     maps.dedup();
-    maps
+    let leaves_out = is_wide(rows, columns) && columns > MOST_PAIRS;
+    maps.into_iter()
+        .partition(|map| !(leaves_out && matches!(map, MapKind::Pairs(_))))
 }
 
 /// A table in folds, here or on other machines.
 pub trait TableFolds: Sync {
+    /// Rows of the table that have a weight.
+    fn rows(&self) -> usize;
+
     /// Columns of the table.
     fn columns(&self) -> usize;
 
@@ -158,17 +180,18 @@ pub fn tune_maps_over(
     maps: Option<&[MapKind]>,
 ) -> Result<TunedMaps> {
     params.check()?;
+    let (maps, left_out) = match maps {
+        Some(maps) => (maps.to_vec(), Vec::new()),
+        None => default_maps(source.rows(), source.columns()),
+    };
     let mut search = MapSearch {
         source,
         inputs,
         params,
         started: Instant::now(),
         trials: Vec::new(),
+        left_out,
         cut_short: false,
-    };
-    let maps = match maps {
-        Some(maps) => maps.to_vec(),
-        None => default_maps(source.columns()),
     };
     for map in maps {
         if search.is_over() && !search.trials.is_empty() {
@@ -244,6 +267,10 @@ struct LocalTable<'a> {
 }
 
 impl TableFolds for LocalTable<'_> {
+    fn rows(&self) -> usize {
+        self.parts.kept.len() + self.parts.held_out.len()
+    }
+
     fn columns(&self) -> usize {
         self.learner.table.columns().len()
     }
@@ -300,6 +327,7 @@ struct MapSearch<'a> {
     params: &'a TuneParams,
     started: Instant,
     trials: Vec<MapTrial>,
+    left_out: Vec<MapKind>,
     cut_short: bool,
 }
 
@@ -332,13 +360,17 @@ impl MapSearch<'_> {
         })
     }
 
+    fn is_wide(&self) -> bool {
+        is_wide(self.source.rows(), self.source.columns())
+    }
+
     /// The losses to try with the next map.
     fn settings(&self) -> Vec<Setting> {
         let Some(last) = self.trials.last() else {
             return self.params.settings.clone();
         };
         let count = match self.trials.len() {
-            1 => LOSSES,
+            1 if !self.is_wide() => LOSSES,
             _ => 1,
         };
         let mut best: Vec<&GridPoint> = vec![last.tuned.best()];
@@ -357,14 +389,15 @@ impl MapSearch<'_> {
         best.into_iter().map(|point| point.setting).collect()
     }
 
-    /// The γ to try with the next map: of maps with pairs about those of the best of the map before, from where the search
-    /// goes on if they are not enough.
+    /// The γ to try with the next map: of maps with pairs about those of the best of the map before, and of the bins of a
+    /// wide table about that of the shrinkage, from where the search goes on if they are not enough.
     fn gammas(&self) -> Vec<f64> {
         let all = &self.params.gammas;
-        let Some(last) = self.trials.last().filter(|_| self.trials.len() > 1) else {
-            return all.clone();
+        let best = match self.trials.as_slice() {
+            [_] if self.is_wide() => GAMMA,
+            [_, .., last] => last.tuned.best().gamma,
+            [_] | [] => return all.clone(),
         };
-        let best = last.tuned.best().gamma;
         let is_near = |gamma: &f64| (gamma / best).log10().abs() <= NEAR;
         let near: Vec<f64> = all.iter().copied().filter(is_near).collect();
         match self.params.extend && near.len() > 1 {
@@ -432,8 +465,33 @@ impl MapSearch<'_> {
         Ok(TunedMaps {
             trials: self.trials,
             chosen,
+            left_out: self.left_out,
             verdict,
             cut_short: self.cut_short,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_tables_are_not_searched_for_pairs() {
+        let count = |rows, columns| {
+            let (maps, left_out) = default_maps(rows, columns);
+            (maps.len(), left_out)
+        };
+        let hundred = MapKind::Pairs(PairChoice::Best(MOST_PAIRS));
+        assert_eq!(count(7_291, 256), (2, vec![hundred.clone()]));
+        assert_eq!(count(5_000, 101), (2, vec![hundred]));
+        // Few rows, few columns, or no more columns than pairs.
+        assert_eq!(count(1_900, 256), (3, Vec::new()));
+        assert_eq!(count(20_000, 100), (4, Vec::new()));
+        assert_eq!(count(10_000_000, 30), (4, Vec::new()));
+        assert_eq!(count(10_000_000, 1), (2, Vec::new()));
+        assert_eq!(count(10, 2_001), (1, Vec::new()));
+        assert!(is_wide(7_693, 65) && !is_wide(7_692, 65) && !is_wide(usize::MAX, 64));
+        assert!(is_wide(usize::MAX, 65));
     }
 }

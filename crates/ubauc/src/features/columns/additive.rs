@@ -8,16 +8,24 @@
 //! ([`Nesting`]), each with the factor [`FACTOR`] at first (`glass_box/shrinkage.rs` finds better ones). A ridge over the weights of all widths is a prior that is smooth where
 //! rows are few and sharp where they are many. Missing is a cell of its own, with the weight of as many widths. Numbers
 //! that have two values need no bins, and categories are as in the linear map.
+//!
+//! Of many numbers each has fewer bins, since the cost of a fit grows with all cells together and the rows that a cell can
+//! be learned from do not: the finest widths are left out such that there are about [`MAX_CELLS`] at most, down to 16, 8 and
+//! 4 bins.
 
 use super::bins::{Bins, ValueCounts};
 use super::time::DAY;
-use super::{Cells, ColumnMap, Effect};
+use super::{Cells, ColumnInfo, ColumnMap, Effect};
 use crate::data::table::{Column, Table, Values};
 use crate::solver::nesting::{Group, Nesting};
 use crate::{Error, Result};
 
 /// About so many bins, finest first.
 pub const WIDTHS: [usize; 6] = [128, 64, 32, 16, 8, 4];
+/// As many of the coarsest are always there.
+pub(crate) const COARSE: usize = 3;
+/// Cells of all numbers together, about, above which the finest widths are left out.
+pub const MAX_CELLS: usize = 8192;
 /// The weight of a bin of one width is penalised as if its feature were this large, before it is learned how large it
 /// should be.
 pub const FACTOR: f64 = 0.5;
@@ -78,9 +86,11 @@ impl NestedMap {
         for effect in linear_effects {
             effects.push((effect, vec![vec![alone(0)]]));
         }
+        let widths = widths(&linear.columns, counts);
         for (column, counts) in counts.iter().enumerate() {
             let missing = linear.columns[column].missing > 0;
-            let bins = binned(counts.as_ref(), missing).map(|bins| nested(&bins, missing));
+            let counts = counts.as_ref().filter(|counts| tells_more(counts, missing));
+            let bins = counts.map(|counts| nested(&Bins::new(counts, widths), missing));
             let has_bins = bins.is_some();
             if let Some((cells, of_bins)) = bins {
                 effects.push((Effect::Cells { column, cells }, of_bins));
@@ -145,11 +155,21 @@ impl NestedMap {
     }
 }
 
-/// The bins of a number, where they tell more than the number does.
-fn binned(counts: Option<&ValueCounts>, missing: bool) -> Option<Bins> {
-    let counts = counts?;
+/// Whether the bins of a number tell more than the number does.
+fn tells_more(counts: &ValueCounts, missing: bool) -> bool {
     let least = if missing { 2 } else { 3 };
-    (counts.distinct() >= least).then(|| Bins::new(counts, &WIDTHS))
+    counts.distinct() >= least
+}
+
+/// The widths of the bins of every number.
+pub(crate) fn widths(columns: &[ColumnInfo], counts: &[Option<ValueCounts>]) -> &'static [usize] {
+    let numbers = columns.iter().zip(counts).filter(|(info, counts)| {
+        (counts.as_ref()).is_some_and(|counts| tells_more(counts, info.missing > 0))
+    });
+    let numbers = numbers.count();
+    let few = |width: &usize| numbers * width <= MAX_CELLS;
+    let last = WIDTHS.len() - COARSE;
+    &WIDTHS[WIDTHS.iter().position(few).unwrap_or(last).min(last)..]
 }
 
 fn alone(feature: u32) -> Group {
@@ -182,4 +202,55 @@ fn nested(bins: &Bins, missing: bool) -> (Cells, Vec<Vec<Group>>) {
         missing: cell_of_missing,
     };
     (cells, groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers with as many values as rows, and as many columns of 0 and 1.
+    fn table(numbers: usize, rows: usize) -> Table {
+        let number = |j: usize| (0..rows).map(move |i| ((i * (2 * j + 1)) % rows) as f64);
+        let columns = (0..numbers).flat_map(|j| {
+            let flags = number(j).map(|x| f64::from(x > 7.0));
+            [("x", number(j).collect()), ("flag", flags.collect())].map(
+                |(name, values): (&str, Vec<f64>)| Column {
+                    name: format!("{name}{j}"),
+                    values: Values::Number(values),
+                },
+            )
+        });
+        Table::new(columns.collect(), rows).unwrap()
+    }
+
+    #[test]
+    fn many_numbers_have_fewer_bins_each() {
+        let rows = 512;
+        for (numbers, finest) in [
+            (1, 128),
+            (64, 128),
+            (65, 64),
+            (128, 64),
+            (256, 32),
+            (257, 16),
+            (600, 16),
+        ] {
+            let map = NestedMap::additive(&table(numbers, rows), None).unwrap();
+            let bins: Vec<usize> = (map.map.effects.iter())
+                .filter_map(|effect| match effect {
+                    Effect::Cells {
+                        cells: Cells::Bins { cuts, .. },
+                        ..
+                    } => Some(cuts.len() + 1),
+                    _ => None,
+                })
+                .collect();
+            // Columns of two values have none, and do not count.
+            assert_eq!(bins, vec![finest; numbers]);
+            let families = map.nesting.groups().last().unwrap().family + 1;
+            let widths = WIDTHS.iter().filter(|width| **width <= finest).count();
+            assert_eq!(families as usize, numbers * (2 + widths));
+            assert!(numbers * finest <= MAX_CELLS || finest == 16);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Columns as sides of pairs, and what the rows of a part of a table have in the cells of pairs of them.
 //!
-//! Numbers have the bins of the additive map from a width on, and are ranked in those of the coarsest one.
+//! Numbers have the coarse bins of the additive map, about 16, 8 and 4 a side, and are ranked in those of the coarsest width.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,8 @@ use crate::data::table::Table;
 use crate::features::columns::bins::{Bins, ValueCounts};
 use crate::features::columns::pairs::rank::{CellColumn, PairSums, Residuals};
 use crate::features::columns::pairs::{PairCounts, Side};
-use crate::features::columns::{Cells, ColumnMap, Effect, NestedMap, WIDTHS};
+use crate::features::columns::{COARSE, Cells, ColumnMap, Effect, NestedMap, widths};
 
-/// Numbers have the bins of the additive map, from this width on: about 16, 8 and 4 a side.
-const FIRST_WIDTH: usize = WIDTHS.len() - 3;
 /// With more sides than this the pairs of those with the largest main effects are ranked.
 const MAX_SIDES: usize = 200;
 
@@ -40,11 +38,12 @@ impl Sides {
     /// Every column, by how often its values occur; of too many those with the largest main effects.
     pub fn new(additive: &NestedMap, counts: &[Option<ValueCounts>], deviations: &[f64]) -> Sides {
         let mut found: Vec<PairSide> = Vec::new();
+        let widths = widths(&additive.map.columns, counts);
         for (column, info) in additive.map.columns.iter().enumerate() {
             if let Some(counts) = counts.get(column).and_then(Option::as_ref)
                 && counts.distinct() + usize::from(info.missing > 0) > 1
             {
-                let (cells, side) = number_side(counts, info.missing > 0);
+                let (cells, side) = number_side(counts, widths, info.missing > 0);
                 found.push(PairSide {
                     column,
                     cells,
@@ -179,8 +178,8 @@ impl PairSide {
 }
 
 /// Bins of a number, missing values in a cell of their own.
-fn number_side(counts: &ValueCounts, missing: bool) -> (Cells, Side) {
-    let bins = Bins::new(counts, &WIDTHS).coarser(FIRST_WIDTH);
+fn number_side(counts: &ValueCounts, widths: &[usize], missing: bool) -> (Cells, Side) {
+    let bins = Bins::new(counts, widths).coarser(widths.len() - COARSE);
     let cells = bins.cells() as u32;
     let mut widths = bins.widths;
     if missing {

@@ -2,11 +2,12 @@
 //! without a header are, and a feature that a line leaves out is 0.
 
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::super::blocks::Blocks;
 use super::super::{ReadOptions, svmlight, whole};
-use super::batches::{GivenKind, TableBatch, TableBatches};
+use super::batches::{GivenColumn, GivenKind, TableBatch, TableBatches};
 use crate::data::dataset::Examples;
 use crate::data::rows::Rows;
 use crate::data::table::{Column, Table, Values};
@@ -51,8 +52,7 @@ pub(super) fn batches<T: Send, E: From<Error>>(
     mut take: impl FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let path = blocks.path().to_path_buf();
-    let places = places(options).map_err(|what| whole(&path, what))?;
-    let names = || options.columns.iter().map(|column| column.name.clone());
+    let columns = IndexedColumns::find(&options.columns, options.read.zero_based, &path)?;
     let convert = |examples: Examples| {
         let Examples {
             rows,
@@ -63,12 +63,12 @@ pub(super) fn batches<T: Send, E: From<Error>>(
         } = examples;
         let levels: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
         Ok(each(TableBatch {
-            table: table_of(&rows, names(), &places)?,
+            table: columns.table(&rows)?,
             labels: options.read.label.is_some().then(|| Values::Category {
                 codes: labels.codes().to_vec(),
                 levels: levels.into(),
             }),
-            unreadable: vec![0; places.len()],
+            unreadable: vec![0; options.columns.len()],
             n_skipped: skipped.n,
             skipped: skipped.first,
             notices: Arc::from(notices),
@@ -90,31 +90,48 @@ pub(super) fn batches<T: Send, E: From<Error>>(
     }
 }
 
-/// Where the columns are among the features.
-fn places(options: &TableBatches<'_>) -> std::result::Result<Vec<usize>, String> {
-    let first = usize::from(!options.read.zero_based);
-    let place = |name: &str, kind: GivenKind| {
-        let is_number = matches!(kind, GivenKind::Number { .. } | GivenKind::CompleteNumber);
-        let index: Option<usize> = name.parse().ok().filter(|_| is_number);
-        let index = index.and_then(|index| index.checked_sub(first));
-        index.ok_or_else(|| {
-            format!(
-                "is svmlight text, whose features have no names but their indices; a table with the column '{name}' is \
-                 expected"
-            )
+/// Columns that are found among the features of svmlight by their names, which are indices.
+pub(in super::super) struct IndexedColumns {
+    names: Vec<String>,
+    /// Where they are among the features.
+    places: Vec<usize>,
+}
+
+impl IndexedColumns {
+    /// Refuses columns that are no numbers, or whose names are no indices.
+    pub(in super::super) fn find(
+        columns: &[GivenColumn],
+        zero_based: bool,
+        path: &Path,
+    ) -> Result<IndexedColumns> {
+        let first = usize::from(!zero_based);
+        let place = |GivenColumn { name, kind }: &GivenColumn| {
+            let is_number = matches!(kind, GivenKind::Number { .. } | GivenKind::CompleteNumber);
+            let index: Option<usize> = name.parse().ok().filter(|_| is_number);
+            let index = index.and_then(|index| index.checked_sub(first));
+            index.ok_or_else(|| {
+                let what = format!(
+                    "is svmlight text, whose features have no names but their indices; a table with the column '{name}' \
+                     is expected"
+                );
+                whole(path, what)
+            })
+        };
+        Ok(IndexedColumns {
+            places: columns.iter().map(place).collect::<Result<_>>()?,
+            names: columns.iter().map(|column| column.name.clone()).collect(),
         })
-    };
-    let columns = options.columns.iter();
-    columns
-        .map(|column| place(&column.name, column.kind))
-        .collect()
+    }
+
+    /// Of rows as svmlight has them.
+    pub(in super::super) fn table(&self, rows: &Rows) -> Result<Table> {
+        table_of(rows, self.names.iter().cloned(), &self.places)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::super::batches::{GivenColumn, table_batches_from};
+    use super::super::batches::table_batches_from;
     use super::super::{OnError, TableOptions};
     use super::*;
     use crate::read::Format;
