@@ -26,7 +26,7 @@ pub(super) type Lane = Vec<(usize, Vec<f64>)>;
 
 /// With more features than this the weights of the first fold are not kept for the others.
 const MAX_KEPT: usize = 1_000_000;
-/// A path of γ ends where the criterion is this many margins below its best.
+/// On the first fold a path of γ ends where the criterion is this many margins below its best.
 pub(super) const HOPELESS: f64 = 2.0;
 
 /// Neither the gap nor the number of tied examples means anything.
@@ -62,7 +62,7 @@ impl Search<'_> {
                 found.push((*setting, *gamma, judged));
                 best = best.max(judged.value);
                 let is_hopeless = judged.value < best - HOPELESS * self.margin(best, 1);
-                if is_hopeless && !hinge && self.params.race {
+                if is_hopeless && fold == 0 && !hinge && self.params.race {
                     self.plan(0, order.len() - at - 1);
                     break;
                 }
@@ -79,7 +79,7 @@ impl Search<'_> {
     ) -> Result<Judged> {
         let new = || {
             let path = self.folds.path(fold, params.weighting());
-            path.map(Path::stop_by_estimate)
+            path.map(Path::only_compare)
         };
         let mut on = match path.take() {
             Some(path) => path,

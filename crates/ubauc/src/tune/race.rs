@@ -28,8 +28,10 @@ use crate::objective::ubauc::{ClassWeight, ClassWeights};
 const PAIRED: f64 = 0.2;
 /// No smaller margin than this: a difference that does not matter.
 const LEAST_MARGIN: f64 = 3e-4;
-/// Of two γ of a setting the larger one will do where the other is better by less than this.
+/// Of two γ of a setting that differ by less than this only the larger one is kept, where a fold can show such a difference:
+/// where it has this many pairs of a positive and a negative for each step of it.
 const FLAT: f64 = 2e-4;
+const PAIRS_PER_STEP: f64 = 20.0;
 /// A longer path that gains less than this is long enough, and a γ between two that promises less is not tried.
 const LEAST_GAIN: f64 = 1e-4;
 /// Decades from the best γ of the leaders within which the others are tried first.
@@ -325,22 +327,13 @@ impl Search<'_> {
             let near = means
                 .iter()
                 .filter(|m| m.0 == setting && m.2 >= mine - margin);
-            let mut near: Vec<(f64, f64)> = near.map(|m| (m.1, m.2)).collect();
-            near.sort_by(|a, b| b.0.total_cmp(&a.0));
-            // Where the criterion hardly depends on γ, one of them is enough.
-            near.dedup_by(|smaller, larger| (smaller.1 - larger.1).abs() < FLAT);
-            near.into_iter().map(|(gamma, _)| gamma).collect()
+            let near: Vec<(f64, f64)> = near.map(|m| (m.1, m.2)).collect();
+            thinned(near, self.flat())
         };
         (0..self.settings.len()).map(left).collect()
     }
 
-    /// The γ half way from the choice to the neighbour on whose side the maximum is, if it promises to be better. Through
-    /// the choice and its neighbours goes a parabola in ln γ: at the distances −l and r of these, and below the choice by
-    /// a and b, it is −s t − c t² with
-    ///
-    /// ```text
-    /// s = (b l² − a r²) / (l r (l + r)),   c = (b l + a r) / (l r (l + r)),   its maximum s²/(4c) at t = −s/(2c).
-    /// ```
+    /// The γ at the maximum of a parabola in ln γ through the choice and its neighbours, if it promises to be better.
     fn refine(&self, entries: &mut Vec<Entry>) -> Result<()> {
         let Ok(chosen) = self.choose(entries) else {
             return Ok(());
@@ -354,30 +347,50 @@ impl Search<'_> {
         let Some(sides) = neighbours else {
             return Ok(());
         };
-        let by_how_much = sides.map(|side| self.behind(entries, chosen, side));
-        // Beside a plateau there is no maximum to look for.
-        let [Some(b), Some(a)] = by_how_much.map(|x| x.filter(|x| *x >= FLAT)) else {
+        // The first folds that all three were tried on.
+        let tried = [gamma, sides[0], sides[1]].map(|g| self.sibling(entries, chosen, g));
+        let is_tried = |k: &usize| {
+            tried
+                .iter()
+                .all(|e| e.is_some_and(|e| e.folds[*k].is_some()))
+        };
+        let folds = (0..self.sizes.folds as usize).take_while(is_tried).count();
+        let behind = |side: f64| self.behind(entries, chosen, side, folds);
+        let [Some(b), Some(a)] = sides.map(behind) else {
             return Ok(());
         };
-        let [r, l] = sides.map(|side| (side / gamma).ln().abs());
-        let per = l * r * (l + r);
-        let (s, c) = ((b * l * l - a * r * r) / per, (b * l + a * r) / per);
-        if s * s / (4.0 * c) < LEAST_GAIN {
+        // Beside a plateau there is no maximum to look for.
+        if a.min(b) < self.flat() {
             return Ok(());
         }
-        let side = if s < 0.0 { sides[0] } else { sides[1] };
-        self.trial(entries, chosen, two_digits((gamma * side).sqrt()))
+        let [r, l] = sides.map(|side| (side / gamma).ln().abs());
+        let (t, gain) = peak([l, r], [a, b]);
+        match gain >= LEAST_GAIN {
+            true => self.trial(entries, chosen, two_digits(gamma * t.exp())),
+            false => Ok(()),
+        }
     }
 
-    /// By how much another γ of its setting is behind an entry, on the first folds that both were tried on.
-    fn behind(&self, entries: &[Entry], than: usize, gamma: f64) -> Option<f64> {
-        let of = &entries[than];
-        let other = entries
-            .iter()
-            .find(|e| e.setting == of.setting && e.gamma == gamma)?;
-        let both = other.folds.iter().zip(&of.folds);
-        let folds = both.take_while(|(a, b)| a.is_some() && b.is_some()).count();
-        Some(of.mean(folds)? - other.mean(folds)?).filter(|x| x.is_finite())
+    /// [`FLAT`], or 0 where folds are too small to show it.
+    fn flat(&self) -> f64 {
+        let k = f64::from(self.params.folds);
+        let pairs = (self.sizes.n_pos as f64 / k) * (self.sizes.n_neg as f64 / k);
+        match FLAT * pairs >= PAIRS_PER_STEP {
+            true => FLAT,
+            false => 0.0,
+        }
+    }
+
+    /// The entry of another γ of the setting of an entry.
+    fn sibling<'e>(&self, entries: &'e [Entry], of: usize, gamma: f64) -> Option<&'e Entry> {
+        let setting = entries[of].setting;
+        (entries.iter()).find(|e| e.setting == setting && e.gamma == gamma)
+    }
+
+    /// By how much another γ of its setting is behind an entry, on the first folds.
+    fn behind(&self, entries: &[Entry], than: usize, gamma: f64, folds: usize) -> Option<f64> {
+        let other = self.sibling(entries, than, gamma)?.mean(folds)?;
+        Some(entries[than].mean(folds)? - other).filter(|x| x.is_finite())
     }
 
     /// Another γ of the setting of an entry, on all folds unless it is clearly behind on the first ones.
@@ -391,7 +404,7 @@ impl Search<'_> {
             done = folds;
             let best = entries[than].mean(done as usize);
             let margin = best.map(|best| self.margin(best, done as usize));
-            match (self.behind(entries, than, gamma), margin) {
+            match (self.behind(entries, than, gamma, done as usize), margin) {
                 (Some(behind), Some(margin)) if behind <= margin => {}
                 _ => break,
             }
@@ -550,6 +563,27 @@ fn best_on_first(entries: &[Entry], setting: usize) -> Option<(f64, f64)> {
     values.reduce(|a, b| if (b.1, b.0) > (a.1, a.0) { b } else { a })
 }
 
+/// The maximum of a parabola that is 0 at 0, −a at −l and −b at r, and where it is. It is −s t − c t² with
+///
+/// ```text
+/// s = (b l² − a r²) / (l r (l + r)),   c = (b l + a r) / (l r (l + r)),   its maximum s²/(4c) at t = −s/(2c).
+/// ```
+fn peak([l, r]: [f64; 2], [a, b]: [f64; 2]) -> (f64, f64) {
+    let per = l * r * (l + r);
+    let (s, c) = ((b * l * l - a * r * r) / per, (b * l + a * r) / per);
+    match c > 0.0 {
+        true => (-s / (2.0 * c), s * s / (4.0 * c)),
+        false => (0.0, 0.0),
+    }
+}
+
+/// The γ of these (γ, criterion), falling, without those that differ from the last larger one kept by less than `flat`.
+fn thinned(mut near: Vec<(f64, f64)>, flat: f64) -> Vec<f64> {
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.dedup_by(|smaller, larger| (smaller.1 - larger.1).abs() < flat);
+    near.into_iter().map(|(gamma, _)| gamma).collect()
+}
+
 /// The nearest number of two digits, which people can type.
 pub(super) fn two_digits(x: f64) -> f64 {
     format!("{x:.1e}").parse().unwrap_or(x)
@@ -561,4 +595,46 @@ pub(super) fn falling(of: &[f64]) -> Vec<f64> {
     falling.sort_by(|a, b| b.total_cmp(a));
     falling.dedup();
     falling
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// A parabola −c(t − at)² + top through the origin, seen at −l and r.
+        #[test]
+        fn the_peak_of_a_parabola_is_found(c in 0.01..10.0f64, at in -1.0..1.0f64, l in 1.0..3.0f64, r in 1.0..3.0f64) {
+            let value = |t: f64| c * at * at - c * (t - at) * (t - at);
+            prop_assert_eq!(value(0.0), 0.0);
+            let (t, gain) = peak([l, r], [-value(-l), -value(r)]);
+            prop_assert!((t - at).abs() < 1e-9, "{t} {at}");
+            prop_assert!((gain - c * at * at).abs() < 1e-9 * (1.0 + c));
+        }
+    }
+
+    #[test]
+    fn no_peak_where_nothing_bends() {
+        assert_eq!(peak([1.0, 1.0], [0.0, 0.0]), (0.0, 0.0));
+    }
+
+    /// Of a plateau its largest γ stays, and what is above or below it by more.
+    #[test]
+    fn a_plateau_has_one_gamma() {
+        let path = |values: &[f64]| -> Vec<(f64, f64)> {
+            let gammas = (1..).map(|k| 10f64.powi(-k));
+            gammas.zip(values.iter().copied()).collect()
+        };
+        let kept = |values: &[f64], flat: f64| -> Vec<i32> {
+            let gammas = thinned(path(values), flat);
+            gammas.iter().map(|g| -g.log10().round() as i32).collect()
+        };
+        let values = [0.9, 0.93, 0.9301, 0.93015, 0.9299, 0.92];
+        assert_eq!(kept(&values, FLAT), [1, 2, 6]);
+        assert_eq!(kept(&values, 0.0), [1, 2, 3, 4, 5, 6]);
+        // Small steps that add up are kept.
+        assert_eq!(kept(&[0.9, 0.9001, 0.90025, 0.9003], FLAT), [1, 3]);
+    }
 }

@@ -22,8 +22,19 @@ pub struct Path<'a> {
     route: Route,
     moments: Option<Moments>,
     warm: Option<Warm>,
-    /// Soft fits stop by an estimate of their gap.
-    by_estimate: bool,
+    /// Of soft fits.
+    stopping: Stopping,
+}
+
+/// What a soft fit stops by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stopping {
+    /// Its certificate, where it has one.
+    Certificate,
+    /// What a Newton step promises.
+    Promise,
+    /// That, or what the last step is thought to have left.
+    Comparison,
 }
 
 /// What is made of features that are anywhere.
@@ -112,14 +123,21 @@ impl<'a> Path<'a> {
             weighting,
             moments: None,
             warm: None,
-            by_estimate: false,
+            stopping: Stopping::Certificate,
         })
     }
 
     /// Soft fits stop by an estimate of their gap from here on, −½ ∇·p of the last Newton step p, which is less work where
-    /// γ is small: for fits that are only compared.
+    /// γ is small.
     pub fn stop_by_estimate(mut self) -> Path<'a> {
-        self.by_estimate = true;
+        self.stopping = Stopping::Promise;
+        self
+    }
+
+    /// Soft fits are only compared with each other from here on: they also stop after a step whose quadratic model held
+    /// (`soft.rs`).
+    pub fn only_compare(mut self) -> Path<'a> {
+        self.stopping = Stopping::Comparison;
         self
     }
 
@@ -265,9 +283,10 @@ impl<'a> Path<'a> {
             self.moments = Some(shards.moments(params.intercept)?);
         }
         let moments = self.moments.as_ref().filter(|_| needs_factor);
-        let bound = match self.by_estimate {
-            true => soft::Bound::None,
-            false => soft::Bound::new(shards, params, moments)?,
+        let bound = match self.stopping {
+            Stopping::Certificate => soft::Bound::new(shards, params, moments)?,
+            Stopping::Promise => soft::Bound::None,
+            Stopping::Comparison => soft::Bound::Comparison,
         };
         let solver = soft::Solver::new(shards, params, warm, bound, self.given.order)?;
         let (fit, warm) = solver.run(progress)?;

@@ -25,10 +25,11 @@
 //! Where γ = 0 the factor of H₀ is needed, and where there is none (β = 0, or features that depend on each other) nothing
 //! is certified.
 //!
-//! **Estimate.** Fits that are only compared stop without one. With m = −½ ∇·p what a step promises by the quadratic model, P less
-//! its minimum is about m before the step: a step that promises no more than what is asked for is the last. After a whole step that
-//! gained A in place of m it is about |m − A|, twice that for what the model misses of the minimum itself, and the share of m
-//! that conjugate gradients left: where that is enough, the next system need not be solved to find it out.
+//! **Estimates.** m = −½ ∇·p is what a step promises by the quadratic model, and about P less its minimum before it. Without a
+//! certificate a step that promises no more than what is asked for is the last. Fits that are only compared stop before that, after a
+//! whole step that gained A in place of m: what is left is then usually far below 2|m − A|, as it falls with the square of
+//! |m − A|/m, and the share of m that conjugate gradients left. That is no bound: terms of A − m may cancel, and the share
+//! is that of another norm. For the same reason conjugate gradients need not leave less than the square of the last |m − A|/m.
 //!
 //! λ is not exact, and Σ u_i not 0, so u′ = u − δh is taken for u, δ = Σu/Σh: what u would be, to first order, δ further on.
 //! Σ u′_i = 0, and p′_i = p_i ± p_i(1 − p_i)δ/κ is in [0, 1] where |δ| ≤ κ. Fenchel's inequality then leaves κ times the
@@ -50,13 +51,17 @@ use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint
 use crate::solver::threshold::{TIED, balanced};
 use crate::{Error, Result};
 use monotone::{Augmented, Monotone};
-use system::{FORCING, Newton, Problem};
+use system::{Newton, Problem};
 
 /// A step is accepted at this share of the descent that the slope promises (Armijo) …
 const DESCENT: f64 = 1e-4;
 /// … up to the rounding of P, which hides the last steps.
 const ROUNDING: f64 = 1e-14;
 const MAX_HALVINGS: usize = 40;
+/// The residual that a step may leave, as a share of the gradient, in the norm of the preconditioner …
+const FORCING: f64 = 0.1;
+/// … or, of fits that are only compared, at most.
+const LOOSE: f64 = 0.5;
 /// A Newton step in λ of this share of κ times the root of the tolerance is the last: the next would be the square of it, and
 /// what is left of Σ u_i no more than a hundredth of the tolerance.
 const LAMBDA_NEAR: f64 = 0.1;
@@ -113,6 +118,8 @@ pub(super) enum Bound {
     Factor(System),
     /// Not at all: a step that promises less than what is asked for is the last one.
     None,
+    /// Not at all, and the minimum is only compared with others: also one that is thought to leave less.
+    Comparison,
 }
 
 impl Bound {
@@ -151,8 +158,10 @@ pub(super) struct Solver<'s, 'a> {
     is_balanced: bool,
     /// What the last step promised, −½ ∇·p …
     promised: f64,
-    /// … and about what it left, see the head; infinite unless it was a whole step.
-    left: f64,
+    /// … and by which share of that it was wrong: 1 unless it was a whole step.
+    model_error: f64,
+    /// What conjugate gradients may leave of the next step, see the head.
+    share: f64,
     /// The largest lower bound so far, and the best point.
     dual: f64,
     best: Best,
@@ -223,7 +232,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: start.lambda,
             is_balanced: is_first,
             promised: f64::INFINITY,
-            left: f64::INFINITY,
+            model_error: 1.0,
+            share: FORCING * FORCING,
             dual: f64::NEG_INFINITY,
             best: Best {
                 objective: f64::INFINITY,
@@ -241,8 +251,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         let certifies = match &self.bound {
             Bound::Ridge(_) => true,
             Bound::Factor(system) => system.certifies(&self.params),
-            Bound::None => false,
+            Bound::None | Bound::Comparison => false,
         };
+        let is_compared = matches!(self.bound, Bound::Comparison);
         if !self.is_balanced {
             let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
             self.balance(start)?;
@@ -281,6 +292,10 @@ impl<'s, 'a> Solver<'s, 'a> {
             idle = if is_nearer || is_lower { 0 } else { idle + 1 };
             nearest = nearest.min(point.distance);
             lowest = lowest.min(point.objective);
+            if is_compared {
+                let next = self.model_error * self.model_error;
+                self.share = next.clamp(FORCING * FORCING, LOOSE * LOOSE);
+            }
             if idle > IDLE || !self.step(&point, inner)? {
                 // Rounding ends the search for the minimum of G, not that for its multipliers.
                 stuck += 1;
@@ -294,7 +309,9 @@ impl<'s, 'a> Solver<'s, 'a> {
                 continue;
             }
             newton += 1;
-            let is_enough = self.promised <= enough || self.left <= 0.5 * enough;
+            let left = (2.0 * self.model_error + self.share) * self.promised;
+            let is_left = is_compared && left <= 0.5 * enough;
+            let is_enough = self.promised <= enough || is_left;
             if !certifies && self.monotone.is_none() && is_enough {
                 break Stop::Estimated;
             }
@@ -391,7 +408,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
             // A convex function has its minimum where its gradient is 0.
             _ if gradient.iter().all(|g| *g == 0.0) => 0.0,
-            Bound::Factor(_) | Bound::None => self.promised,
+            Bound::Factor(_) | Bound::None | Bound::Comparison => self.promised,
         };
         Ok(Status {
             gradient,
@@ -448,6 +465,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             gradient: &point.gradient,
             ridge,
             enough,
+            share: self.share,
         };
         let p = self.newton.direction(self.shards, &problem)?;
         let slope = dot(&point.gradient, &p);
@@ -497,11 +515,9 @@ impl<'s, 'a> Solver<'s, 'a> {
             let squares = t * first + 0.5 * t * t * second;
             let change = at.value - point.found.value + squares + of_order;
             if change <= DESCENT * t * slope + noise {
-                self.left = match t == 1.0 {
-                    true => {
-                        2.0 * (self.promised + change).abs() + FORCING * FORCING * self.promised
-                    }
-                    false => f64::INFINITY,
+                self.model_error = match t == 1.0 {
+                    true => ((self.promised + change) / self.promised).abs().min(1.0),
+                    false => 1.0,
                 };
                 return Ok(Some((t, at)));
             }

@@ -18,8 +18,6 @@ use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients
 use crate::solver::shards::{Block, Shards, SoftDiagonal, SoftMatrix};
 use crate::{Error, Result};
 
-/// The residual that a step may leave, as a share of the gradient, in the norm of the preconditioner.
-pub(super) const FORCING: f64 = 0.1;
 /// Products that factoring the block may cost where it cannot have all columns.
 const WORTH: f64 = 20.0;
 /// All columns are taken up to this number, whatever they cost; of remote rows this many at most.
@@ -65,6 +63,8 @@ pub(super) struct Problem<'p> {
     pub(super) ridge: f64,
     /// N·P − D that ends the search.
     pub(super) enough: f64,
+    /// Of ∇ᵀP∇, P the preconditioner, that may be left after the step.
+    pub(super) share: f64,
 }
 
 impl Newton {
@@ -97,7 +97,7 @@ impl Newton {
         }
     }
 
-    /// p, so well that the gradient after the step is about [`FORCING`] of this one or, where that is more, what ends
+    /// p, so well that no more than the share asked for is left of the gradient or, where that is more, what ends
     /// the search: ‖∇‖² = 2Nγ · `enough`.
     pub(super) fn direction(
         &mut self,
@@ -109,10 +109,11 @@ impl Newton {
             gradient,
             ridge,
             enough,
+            share,
         } = problem;
         let enough = Enough::Step {
             residual: 0.1 * 2.0 * ridge * enough,
-            share: FORCING * FORCING,
+            share,
         };
         let mut right: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut p = vec![0.0; right.len()];
