@@ -567,11 +567,13 @@ def test_importance_intervals_keep_groups_whole_and_are_absent_where_there_are_n
         "--model",
         model,
     )
-    theirs = [t["interval"] for t in json.loads(program("explain", model, "--json"))["terms"]]
+    explained = json.loads(program("explain", model, "--json"))
+    theirs = {term["name"]: term["interval"] for term in explained["terms"]}
     given = {"features": "additive", "importance_intervals": True, **LOGISTIC}
     clf = UBAUCClassifier(**given).fit(X, y, groups=groups)
-    assert clf.term_importance_intervals().tolist() == theirs
-    assert UBAUCClassifier(**given).fit(X, y).term_importance_intervals().tolist() != theirs
+    assert {term.name: list(term.interval) for term in clf.effects_} == theirs
+    ungrouped = UBAUCClassifier(**given).fit(X, y)
+    assert {term.name: list(term.interval) for term in ungrouped.effects_} != theirs
     hinge = UBAUCClassifier(beta=0.5, gamma=1e-3, softness=0, importance_intervals=True).fit(X, y)
     plain = UBAUCClassifier(features="additive", **LOGISTIC).fit(X, y)
     for without in (hinge, plain):

@@ -664,9 +664,10 @@ def test_scores_in_pieces_are_those_of_the_whole_table():
         assert np.array_equal(clf.set_params(n_jobs=n_jobs).decision_function(frame), expected)
     # Rows of a part have the same bits, wherever pieces begin.
     assert np.array_equal(clf.decision_function(frame[17_001:]), expected[17_001:])
-    frame.loc[n - 5, "b"] = frame.loc[n - 2, "a"] = np.inf
-    with pytest.raises(ValueError, match=rf"contains infinity: column 'b', row {n - 5}"):
-        clf.decision_function(frame[["a", "b", "c", "d", "e", "f", "g"]])
+    # Of several pieces with an infinity the first is reported, whichever ends first.
+    frame.loc[17_000, "b"] = frame.loc[n - 2, "a"] = np.inf
+    with pytest.raises(ValueError, match="contains infinity: column 'b', row 17000"):
+        clf.decision_function(frame)
     rows = UBAUCClassifier(**given).fit(numbers[:2000], y[:2000])
     expected = rows.decision_function(numbers)
     assert np.array_equal(rows.decision_function(np.ascontiguousarray(numbers)), expected)
