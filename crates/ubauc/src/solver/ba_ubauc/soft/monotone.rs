@@ -7,9 +7,7 @@
 //!
 //! G is minimised as N·P is, the closer the nearer the end; then μ ← μ⁺, and all ρ grow if that by which the order is missed,
 //! Σ_k (μ⁺ − μ)²/ρ, has not shrunk enough. They begin with what N·P may be curved by along a pair: of two features with
-//! Hessian entries h_i and h_j, which keep their distance but for w_i − w_j, it is 1/(1/h_i + 1/h_j). They grow only as far as
-//! rounding lets them: μ⁺ has the error of ρAw, about ε ρ_k(|w_i| + |w_j|), and the certificate the square of it over 2Nγ.
-//! With μ at its place any ρ has the same minimum, so that nothing is lost by a smaller one but rounds.
+//! Hessian entries h_i and h_j, which keep their distance but for w_i − w_j, it is 1/(1/h_i + 1/h_j).
 //!
 //! **Certificate.** For μ ≥ 0 and any w′ in order N·P(w′) ≥ N·P(w′) − μᵀAw′, and with the gradient u of the loss at w,
 //! whether w is in order or not, Fenchel's inequality gives a bound of the right side that is quadratic in w′. Its least value is
@@ -37,10 +35,8 @@ const FIRST_GAP: f64 = 0.02;
 /// ρ grows by this where the order is missed by more than this share of what it was missed by before.
 const GROWTH: f64 = 10.0;
 const SHRUNK: f64 = 0.05;
-/// ρ grows no further …
+/// ρ grows no further: beyond it rounding of Aw is more than a multiplier.
 const STIFFEST: f64 = 1e9;
-/// … nor so far that rounding of Aw, which ρ multiplies, moves Aᵀμ⁺ by as much as this share of what ends the search.
-const ROUNDED: f64 = 0.01;
 /// The curvature of a feature is taken for this share of the mean at least.
 const LEAST_SCALE: f64 = 1e-3;
 /// Multipliers move no more often.
@@ -165,28 +161,14 @@ impl<'a> Monotone<'a> {
         }
     }
 
-    /// The largest ρ that rounding allows at weights of the raw features.
-    fn stiffest(&self, raw: &[f64], ridge: f64, enough: f64) -> f64 {
-        let size = |j: u32| raw.get(j as usize).map_or(0.0, |w| w.abs());
-        let error = |([lower, upper], scale): (&[u32; 2], &f64)| {
-            f64::EPSILON * scale * (size(*lower) + size(*upper))
-        };
-        let errors = self.order.pairs().iter().zip(&self.scales).map(error);
-        // ‖Aᵀx‖² ≤ 4‖x‖² where a weight is in two pairs.
-        let square = 4.0 * errors.map(|e| e * e).sum::<f64>();
-        let most = (ROUNDED * enough * 2.0 * ridge / square.max(f64::MIN_POSITIVE)).sqrt();
-        most.clamp(1.0, STIFFEST)
-    }
-
-    /// The multipliers of the minimum of G; ρ stays below `most`.
-    fn advance(&mut self, at: &Augmented, most: f64) {
+    /// The multipliers of the minimum of G.
+    fn advance(&mut self, at: &Augmented) {
         let changes = at.plus.iter().zip(&self.mu).zip(&self.scales);
         let squares = changes.map(|((plus, mu), scale)| (plus - mu) * (plus - mu) / scale);
         let missed = squares.sum::<f64>().sqrt() / self.rho;
         if missed > SHRUNK * self.missed {
-            self.rho *= GROWTH;
+            self.rho = (GROWTH * self.rho).min(STIFFEST);
         }
-        self.rho = self.rho.min(most);
         self.missed = missed;
         self.mu.clone_from(&at.plus);
         self.rounds += 1;
@@ -219,21 +201,15 @@ impl Solver<'_, '_> {
             true => self.dual,
             false => point.lower - point.distance,
         };
+        let Some(monotone) = &mut self.monotone else {
+            return Ok(Some(near));
+        };
         let gap = objective - lower;
         if gap <= enough {
             return Ok(Some(near));
         }
-        let (raw, ridge) = (self.shards.raw(&self.w), self.n * self.params.gamma);
-        let Some(monotone) = &mut self.monotone else {
-            return Ok(Some(near));
-        };
-        // Without a ridge there is no such bound.
-        let most = match ridge > 0.0 {
-            true => monotone.stiffest(&raw, ridge, enough),
-            false => STIFFEST,
-        };
         monotone.gap = Some(gap);
-        monotone.advance(at, most);
+        monotone.advance(at);
         // What the last step promised was of another G.
         self.promised = f64::INFINITY;
         Ok((monotone.rounds > MAX_ROUNDS).then_some(Stop::Stalled))
