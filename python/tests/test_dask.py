@@ -33,7 +33,7 @@ from dask_problems import (  # noqa: E402
     same_shards,
 )
 from dask_processes import cluster  # noqa: E402
-from ubauc.dask import DaskUBAUCClassifier, _data, _rounds  # noqa: E402
+from ubauc.dask import DaskUBAUCClassifier, _data, _rounds, _workers  # noqa: E402
 from ubauc.dask._task import Task  # noqa: E402
 
 
@@ -56,6 +56,22 @@ def check(client, X, y, sizes, weights=None, **params):
     assert_bits(fitted, same_shards(X, y, sizes, weights, **params))
     assert_close(fitted, UBAUCClassifier(**params).fit(X, y, weights))
     return fitted
+
+
+def test_rounds_are_messages_and_not_tasks(client, monkeypatch):
+    X, y = problem()
+    rows, labels, _ = in_chunks(X, y, SIZES["uneven"])
+    tasks, each = [], _workers.Partitions._each
+
+    def counting(self, name, function, which, arguments):
+        tasks.append(name)
+        return each(self, name, function, which, arguments)
+
+    monkeypatch.setattr(_workers.Partitions, "_each", counting)
+    fitted = DaskUBAUCClassifier(client, **GIVEN).fit(rows, labels)
+    # The first round brings the partitions to their workers; what follows needs no task.
+    assert fitted.rounds_["rounds"] > 20
+    assert sum(name == "round" for name in tasks) <= 1
 
 
 @pytest.mark.parametrize("sizes", SIZES)

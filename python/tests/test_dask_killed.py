@@ -79,21 +79,21 @@ def test_kills_at_any_moment_leave_the_bits_as_they_are(killable, monkeypatch):
     calls = len(asked)
     assert asked[0] == "about" and calls > 50
     random = np.random.default_rng(20)
-    replayed = 0
+    felt = 0
     for moment in range(20):
         client.wait_for_workers(2, timeout=60)
         # One in each twentieth of what is asked, the first one while partitions are loaded.
         call = 1 + int((moment + random.random() * (moment > 0)) / 20 * calls)
-        # Before workers are asked, while they compute, or when they have answered.
+        # While workers compute, or when they have answered.
         when.update(call=call, delay=random.choice([0.0, 0.005, 0.02]))
         kills = []
         asked.clear()
         fitted = classifier(client).fit(X, y)
         kills.pop().join()
         assert numbers(fitted) == numbers(undisturbed), f"moment {moment}"
-        replayed += fitted.rounds_["replayed"]
+        felt += fitted.rounds_["replayed"] > 0
     # Most of the kills were felt.
-    assert replayed >= 10
+    assert felt >= 10
 
 
 def interacting(X, y):

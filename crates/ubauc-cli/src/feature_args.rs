@@ -135,8 +135,10 @@ impl FeatureArgs {
             (FeaturesName::Pairs, true, None) => Plan::Search(vec![pairs(1.0), pairs(3.0)]),
             (FeaturesName::Pairs, false, Some(choice)) => Plan::Map(MapKind::Pairs(choice)),
             (FeaturesName::Pairs, true, Some(choice)) => Plan::Search(vec![MapKind::Pairs(choice)]),
-            (_, false, _) => Plan::Map(MapKind::Additive),
-            (_, true, _) => Plan::Search(vec![MapKind::Additive]),
+            (FeaturesName::Additive, false, _) => Plan::Map(MapKind::Additive),
+            (FeaturesName::Additive, true, _) => Plan::Search(vec![MapKind::Additive]),
+            (FeaturesName::Linear, false, _) => Plan::Map(MapKind::Linear),
+            (FeaturesName::Linear, true, _) => Plan::Search(vec![MapKind::Linear]),
         })
     }
 

@@ -8,7 +8,7 @@ it checks which workers are alive, and submits again without naming a worker. Da
 partition again, wherever it likes, and that is its home from then on.
 
 What is asked often and answered at once, the rounds of a fit, goes without tasks: the scheduler
-passes a message on to each worker, which costs a third of a task. Whatever goes wrong with
+passes a message on to each worker, which costs less than a task. Whatever goes wrong with
 that, the same is asked in a task, which finds out.
 """
 
@@ -85,7 +85,7 @@ class Partitions:
             heard = time.monotonic()
             while not concurrent.futures.wait([results], timeout=INTERVAL).done:
                 alive, heard = self._check(heard)
-                if alive and not set(groups) <= set(alive):
+                if alive is not None and not set(groups) <= set(alive):
                     results.cancel()
                     return {}
             return results.result()

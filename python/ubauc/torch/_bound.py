@@ -38,7 +38,7 @@ class Known(torch.autograd.Function):
         # Neither is an input that may change, nor an output.
         ctx.known = by_logits, by_threshold, logits.dtype
         if isinstance(value, float):
-            return torch.scalar_tensor(value, dtype=by_logits.dtype)
+            return torch.scalar_tensor(value, dtype=by_logits.dtype, device=by_logits.device)
         return value
 
     @staticmethod

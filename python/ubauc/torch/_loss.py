@@ -175,7 +175,7 @@ class UBAUCLoss(torch.nn.Module):
         )
         if self.training:
             if sums is not None:
-                sums.copy_(torch.tensor(counted))
+                sums.copy_(torch.tensor(counted, dtype=torch.float64, device=sums.device))
             # Logits that are not finite, as where float16 overflows, leave it as it was.
             if self._is_exact and math.isfinite(value):
                 threshold.fill_(start + self.momentum * (found - start))

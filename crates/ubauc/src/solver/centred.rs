@@ -193,3 +193,35 @@ fn dot_less(x: &[f64], m: &[f64], w: &[f64]) -> f64 {
         })
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::rows::{Csr, Dense};
+
+    /// Dense or sparse, shifted or not: one reading of a row is two, to the last bit.
+    #[test]
+    fn two_sums_at_once_are_those_one_after_the_other() {
+        let sparse = Csr::new(
+            vec![0, 2, 4],
+            vec![0, 2, 0, 1],
+            vec![0.3, -2.0, 7.1, 0.9],
+            3,
+        );
+        let dense = Dense::new(vec![0.3, 0.0, -2.0, 7.1, 0.9, 0.0], 2, 3);
+        let shift = [3.7, 0.0, 0.0];
+        for rows in [Rows::Csr(sparse.unwrap()), Rows::Dense(dense.unwrap())] {
+            for shift in [None, Some(&shift[..])] {
+                let rows = Centred { rows: &rows, shift };
+                let (mut both, mut each) = ([[0.1, 0.2, 0.3]; 2], [[0.1, 0.2, 0.3]; 2]);
+                for i in 0..2 {
+                    let [v, w] = &mut both;
+                    rows.row(i).add_to_both([1.7, -0.3], [v, w]);
+                    rows.row(i).add_to(1.7, &mut each[0]);
+                    rows.row(i).add_to(-0.3, &mut each[1]);
+                }
+                assert_eq!(both, each);
+            }
+        }
+    }
+}

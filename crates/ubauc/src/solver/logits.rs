@@ -13,12 +13,12 @@
 //!
 //! since φ(−t) = φ(t) − t and so φ'(−t) = 1 − φ'(t). Where λ is the minimiser for the batch, ∂l/∂λ = 0 and λ may be held still
 //! (envelope theorem). For the soft loss it is found by Newton's method, for the hinge by the order of the logits; the hinge
-//! has at λ any q_i in [0, 1], and takes the one that makes ∂l/∂λ = 0, if there is one: λ moves with a logit that it is, and no
+//! has at λ any q_i in [0, 1], and takes the one that makes ∂l/∂λ = 0, if there is one: where λ is one of the logits it moves with that, and no
 //! other is a subgradient of the minimum.
 //!
 //! Batches are small and called for often: one thread, and [`LANES`] running totals of a sum, which become vectors. What has single
 //! precision is computed in it, but for λ and the totals; λ is two numbers of single precision then, so that λ − z_i is right
-//! where they are near. Instead of φ the loops have r_i = φ(t) − [t]₊, of which nothing is lost where t is large:
+//! where they are near. Instead of φ the loops have r_i = φ(t) − [t]₊, of which nothing is lost in single precision where t is large:
 //!
 //! ```text
 //! p_i φ(t) + n_i φ(−t) = m_i r_i + p_i [t]₊ + n_i [−t]₊
@@ -317,18 +317,23 @@ impl<F: Precision> LogitBatch<F> {
         })
     }
 
+    fn hinge_threshold(&self, n_pos: f64) -> f64 {
+        let doubles = |all: &[F]| all.iter().map(|x| (*x).into()).collect::<Vec<f64>>();
+        let mass: Vec<[F; LANES]> = self.masses().collect();
+        let mass = doubles(&mass.as_flattened()[..self.logits.len]);
+        let [low, high] = threshold(&doubles(self.logits.each()), &mass, n_pos);
+        low + 0.5 * (high - low)
+    }
+
     fn best_threshold(&self, loss: Loss, weights: ClassWeights, start: f64) -> Result<f64> {
         let is_finite = |z: &F| (*z).into().is_finite();
         let has_both = weights.pos > 0.0 && weights.neg > 0.0;
         if !has_both || !self.logits.each().iter().all(is_finite) {
             return Ok(start);
         }
-        let Loss::Soft { softness } = loss else {
-            let doubles = |all: &[F]| all.iter().map(|x| (*x).into()).collect::<Vec<f64>>();
-            let mass: Vec<[F; LANES]> = self.masses().collect();
-            let mass = doubles(&mass.as_flattened()[..self.logits.len]);
-            let [low, high] = threshold(&doubles(self.logits.each()), &mass, weights.pos);
-            return Ok(low + 0.5 * (high - low));
+        let softness = match loss {
+            Loss::Hinge => return Ok(self.hinge_threshold(weights.pos)),
+            Loss::Soft { softness } => softness,
         };
         let at = |lambda: f64| {
             let (mut slope, mut curvature) = ([0.0; LANES], [0.0; LANES]);

@@ -33,8 +33,9 @@ pub(super) fn best_lambda(chunk: Chunk<'_>, loss: Loss) -> Result<[f64; 2]> {
     let of_positives = weights.iter().zip(chunk.positive).filter(|(_, y)| **y);
     let n_pos = of_positives.map(|(s, _)| s).sum();
     let [low, high] = threshold(chunk.scores, weights, n_pos);
-    let Loss::Soft { softness } = loss else {
-        return Ok([low, high]);
+    let softness = match loss {
+        Loss::Hinge => return Ok([low, high]),
+        Loss::Soft { softness } => softness,
     };
     let chunk = Chunk {
         weights: Some(weights),
@@ -116,10 +117,13 @@ pub(super) fn balanced(
 /// The closed interval of λ that minimise Σ s_i [y_i(λ − z_i)]₊, E1 with weights:
 /// Σ s_i 1[z_i > λ] ≤ N⁺ ≤ Σ s_i 1[z_i ≥ λ], whatever the classes.
 pub(super) fn threshold(z: &[f64], weights: &[f64], n_pos: f64) -> [f64; 2] {
-    // Where a row may be so much of each class N⁺ need not be whole.
+    // A row may be part of each class, so that N⁺ need not be whole, nor, by rounding, below the number of rows.
     if n_pos.fract() == 0.0 && weights.iter().all(|&s| s == 1.0 || s == 0.0) {
         let used = z.iter().zip(weights).filter(|(_, s)| **s > 0.0);
-        return unit_threshold(used.map(|(z, _)| *z).collect(), n_pos);
+        let used: Vec<f64> = used.map(|(z, _)| *z).collect();
+        if n_pos < used.len() as f64 {
+            return unit_threshold(used, n_pos);
+        }
     }
     let mut order: Vec<u32> = (0..z.len() as u32)
         .filter(|&i| weights[i as usize] > 0.0)
@@ -206,5 +210,7 @@ mod tests {
         assert_eq!(threshold(&[2.0, 2.0, 1.0], &[1.0; 3], 1.0), [2.0, 2.0]);
         assert_eq!(threshold(&z, &[1.0, 1.0, 1.0, 0.5, 1.0], 1.0), [4.0, 4.0]);
         assert_eq!(threshold(&z, &[1.0, 1.0, 1.0, 0.0, 1.0], 1.0), [3.0, 4.0]);
+        // Parts of rows that rounding makes whole: all of them positive, but for less than an ulp.
+        assert_eq!(threshold(&z, &[1.0; 5], 5.0), [1.0, 1.0]);
     }
 }

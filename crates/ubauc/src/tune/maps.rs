@@ -391,10 +391,12 @@ impl MapSearch<'_> {
 
     /// The γ to try with the next map: of maps with pairs about those of the best of the map before, and of the bins of a
     /// wide table about that of the shrinkage, from where the search goes on if they are not enough.
-    fn gammas(&self) -> Vec<f64> {
+    fn gammas(&self, next: &MapKind) -> Vec<f64> {
         let all = &self.params.gammas;
+        // Nothing is shrunk where columns are in order.
+        let is_shrunk = *next == MapKind::Additive && self.inputs.monotone.is_none();
         let best = match self.trials.as_slice() {
-            [_] if self.is_wide() => GAMMA,
+            [_] if self.is_wide() && is_shrunk => GAMMA,
             [_, .., last] => last.tuned.best().gamma,
             [_] | [] => return all.clone(),
         };
@@ -411,7 +413,7 @@ impl MapSearch<'_> {
         let limit = self.params.time_limit;
         let params = TuneParams {
             settings: self.settings(),
-            gammas: self.gammas(),
+            gammas: self.gammas(&map),
             time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
             ..self.params.clone()
         };

@@ -154,3 +154,38 @@ fn a_path_of_gammas_in_every_shape() {
         }
     }
 }
+
+/// A fit that is only compared is no further from the minimum than it was asked to be, along paths of γ that are started
+/// where the last fit ended. Its stop is an estimate, so that one in a hundred may be, by no more than as much again.
+#[test]
+fn fits_that_are_only_compared_are_near_enough() {
+    let (tolerance, mut fits, mut missed) = (1e-3, 0, Vec::new());
+    for seed in 900..1000 {
+        let soft = Soft::random(seed);
+        let data = dense(&soft.problem.rows, &soft.problem.positive);
+        let params = soft.params(tolerance);
+        let path = Path::new(&data, &soft.given(), params.weighting()).unwrap();
+        let mut path = path.only_compare();
+        for gamma in [1e-1, 1e-2, 1e-3, 1e-4] {
+            let found = path.fit(&BaUbaucParams { gamma, ..params }).unwrap();
+            assert_eq!((found.stop, found.gap), (Stop::Estimated, None));
+            let closely = BaUbaucParams {
+                gamma,
+                tolerance: 1e-9,
+                ..params
+            };
+            let least = fit(&data, &soft.given(), &closely).unwrap().objective;
+            let left = (found.objective - least) / (tolerance * found.objective);
+            assert!(left <= 2.0, "seed {seed} γ {gamma}: {left}");
+            fits += 1;
+            if left > 1.0 {
+                missed.push((seed, gamma, left));
+            }
+        }
+    }
+    assert!(
+        missed.len() * 100 <= fits,
+        "{} of {fits}: {missed:?}",
+        missed.len()
+    );
+}

@@ -128,7 +128,6 @@ impl Shards<'_> {
         let mut answers = self.sum(queries)?;
         let [value, total, up, down, multipliers] = answers.array()?;
         let mut gradient = answers.next().to_vec();
-        let mut curvature = gradient.split_off(self.cols);
         let (b, squares) = match beta > 0.0 {
             true => {
                 let sums = answers.array()?;
@@ -137,11 +136,16 @@ impl Shards<'_> {
             false => (0.0, 0.0),
         };
         self.residual = b;
-        if beta > 0.0 && b != centre {
+        let moved = if beta > 0.0 { b - centre } else { 0.0 };
+        if moved * moved * self.square_weight() > squares {
+            // Residuals about a centre that is far off are mostly rounding: summed again about b.
+            gradient = self.sum_one(Query::SoftGradient { beta, intercept: b })?;
+        } else if moved != 0.0 {
             // From the centre to b: β Σ V (b − centre) x.
             let sum = self.square_sum()?;
-            add_to(beta * (b - centre), &sum, &mut gradient);
+            add_to(beta * moved, &sum, &mut gradient);
         }
+        let mut curvature = gradient.split_off(self.cols);
         self.divide(&mut gradient);
         self.divide(&mut curvature);
         Ok(SoftEvaluation {
