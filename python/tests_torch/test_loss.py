@@ -281,6 +281,14 @@ def test_classes_are_counted_in_training_only():
     assert again(z, t, s) == found
 
 
+def test_classes_are_counted_as_exactly_as_the_module_is():
+    loss = UBAUCLoss(class_weight="balanced").double()
+    loss.class_sums += torch.tensor([2.0**24, 2.0**30], dtype=torch.float64)
+    z, t = torch.tensor([0.5, -0.5, 1.0]), torch.tensor([0.0, 0.0, 1.0])
+    loss(z, t)
+    assert loss.class_sums.tolist() == [2.0**24 + 2, 2.0**30 + 1]
+
+
 def test_evaluation_before_training_weights_by_the_batch():
     z, t, _ = batch(1)
     fresh = UBAUCLoss(class_weight="balanced").eval()
