@@ -70,7 +70,7 @@ def test_numbers_with_a_gap_in_one_partition(client):
 def test_chosen_and_calibrated(client, frames):
     frame, parts = frames
     found = DaskUBAUCClassifier(client, calibrate="sigmoid", random_state=0).fit(parts, "label")
-    assert len(found.tuning_["points"]) > 10
+    assert len(found.tuning_["points"]) >= 10
     chosen = found.tuning_["points"][found.tuning_["chosen"]]
     assert chosen["auc"] > 0.75
     X = parts.drop(columns="label")

@@ -30,6 +30,8 @@ pub(super) struct Solution {
     pub(super) residual: Vec<f64>,
     /// Products with M.
     pub(super) rounds: usize,
+    /// rᵀPr as a share of what it was at first.
+    pub(super) share: f64,
     /// Neither rounds nor curvature ran out.
     pub(super) is_enough: bool,
 }
@@ -89,6 +91,7 @@ pub(super) fn conjugate_gradients(
         x,
         residual,
         rounds,
+        share: if first > 0.0 { rs / first } else { 0.0 },
         is_enough,
     })
 }

@@ -156,7 +156,8 @@ fn a_path_of_gammas_in_every_shape() {
 }
 
 /// A fit that is only compared is no further from the minimum than it was asked to be, along paths of γ that are started
-/// where the last fit ended. Its stop is an estimate, so that one in a hundred may be, by no more than as much again.
+/// where the last fit ended, but for one in a hundred: its stop is an estimate. None is further than twice that, unless one that
+/// stops by what a step promises is as far: extreme problems mislead that as well.
 #[test]
 fn fits_that_are_only_compared_are_near_enough() {
     let (tolerance, mut fits, mut missed) = (1e-3, 0, Vec::new());
@@ -164,19 +165,24 @@ fn fits_that_are_only_compared_are_near_enough() {
         let soft = Soft::random(seed);
         let data = dense(&soft.problem.rows, &soft.problem.positive);
         let params = soft.params(tolerance);
-        let path = Path::new(&data, &soft.given(), params.weighting()).unwrap();
-        let mut path = path.only_compare();
+        let path = || Path::new(&data, &soft.given(), params.weighting()).unwrap();
+        let (mut path, mut other) = (path().only_compare(), path().stop_by_estimate());
         for gamma in [1e-1, 1e-2, 1e-3, 1e-4] {
             let found = path.fit(&BaUbaucParams { gamma, ..params }).unwrap();
-            assert_eq!((found.stop, found.gap), (Stop::Estimated, None));
+            let by_promise = other.fit(&BaUbaucParams { gamma, ..params }).unwrap();
+            // Where steps are lost in rounding, what is left is checked like any other.
+            assert!(matches!(found.stop, Stop::Estimated | Stop::Stalled));
+            assert_eq!(found.gap, None);
             let closely = BaUbaucParams {
                 gamma,
                 tolerance: 1e-9,
                 ..params
             };
             let least = fit(&data, &soft.given(), &closely).unwrap().objective;
-            let left = (found.objective - least) / (tolerance * found.objective);
-            assert!(left <= 2.0, "seed {seed} γ {gamma}: {left}");
+            let [left, promised] = [&found, &by_promise]
+                .map(|found| (found.objective - least) / (tolerance * found.objective));
+            let most = 2_f64.max(1.001 * promised);
+            assert!(left <= most, "seed {seed} γ {gamma}: {left} {promised}");
             fits += 1;
             if left > 1.0 {
                 missed.push((seed, gamma, left));

@@ -33,7 +33,7 @@ enum Stopping {
     Certificate,
     /// What a Newton step promises.
     Promise,
-    /// That, or what the last step is thought to have left.
+    /// That, and steps before the last are solved as well as they deserve.
     Comparison,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// Soft fits are only compared with each other from here on: they also stop after a step whose quadratic model held
+    /// The same for fits that are only compared with each other: steps before the last are solved as well as they deserve
     /// (`soft.rs`).
     pub fn only_compare(mut self) -> Path<'a> {
         self.stopping = Stopping::Comparison;

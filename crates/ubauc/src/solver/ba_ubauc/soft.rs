@@ -26,10 +26,9 @@
 //! is certified.
 //!
 //! **Estimates.** m = −½ ∇·p is what a step promises by the quadratic model, and about P less its minimum before it. Without a
-//! certificate a step that promises no more than what is asked for is the last. Fits that are only compared stop before that, after a
-//! whole step that gained A in place of m: what is left is then usually far below 2|m − A|, as it falls with the square of
-//! |m − A|/m, and the share of m that conjugate gradients left. That is no bound: terms of A − m may cancel, and the share
-//! is that of another norm. For the same reason conjugate gradients need not leave less than the square of the last |m − A|/m.
+//! certificate a step that promises no more than what is asked for is the last. In fits that are only compared conjugate gradients need
+//! not leave less of a step than the square of |m − A|/m of the one before, A what that gained in place of m, but for the last step,
+//! whose promise is to be believed.
 //!
 //! λ is not exact, and Σ u_i not 0, so u′ = u − δh is taken for u, δ = Σu/Σh: what u would be, to first order, δ further on.
 //! Σ u′_i = 0, and p′_i = p_i ± p_i(1 − p_i)δ/κ is in [0, 1] where |δ| ≤ κ. Fenchel's inequality then leaves κ times the
@@ -118,7 +117,7 @@ pub(super) enum Bound {
     Factor(System),
     /// Not at all: a step that promises less than what is asked for is the last one.
     None,
-    /// Not at all, and the minimum is only compared with others: also one that is thought to leave less.
+    /// The same, and the minimum is only compared with others: steps before the last are solved as well as they deserve.
     Comparison,
 }
 
@@ -158,9 +157,9 @@ pub(super) struct Solver<'s, 'a> {
     is_balanced: bool,
     /// What the last step promised, −½ ∇·p …
     promised: f64,
-    /// … and by which share of that it was wrong: 1 unless it was a whole step.
+    /// … and by which share of that it was wrong: 1 unless it was a whole step. The first one is solved well.
     model_error: f64,
-    /// What conjugate gradients may leave of the next step, see the head.
+    /// What conjugate gradients left of it.
     share: f64,
     /// The largest lower bound so far, and the best point.
     dual: f64,
@@ -232,8 +231,8 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: start.lambda,
             is_balanced: is_first,
             promised: f64::INFINITY,
-            model_error: 1.0,
-            share: FORCING * FORCING,
+            model_error: FORCING,
+            share: 1.0,
             dual: f64::NEG_INFINITY,
             best: Best {
                 objective: f64::INFINITY,
@@ -292,11 +291,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             idle = if is_nearer || is_lower { 0 } else { idle + 1 };
             nearest = nearest.min(point.distance);
             lowest = lowest.min(point.objective);
-            if is_compared {
-                let next = self.model_error * self.model_error;
-                self.share = next.clamp(FORCING * FORCING, LOOSE * LOOSE);
-            }
-            if idle > IDLE || !self.step(&point, inner)? {
+            if idle > IDLE || !self.step(&point, inner, is_compared)? {
                 // Rounding ends the search for the minimum of G, not that for its multipliers.
                 stuck += 1;
                 if self.monotone.is_none() || stuck > MAX_STUCK {
@@ -309,14 +304,17 @@ impl<'s, 'a> Solver<'s, 'a> {
                 continue;
             }
             newton += 1;
-            let left = (2.0 * self.model_error + self.share) * self.promised;
-            let is_left = is_compared && left <= 0.5 * enough;
-            let is_enough = self.promised <= enough || is_left;
+            let is_enough = (!is_compared || self.is_solved()) && self.promised <= enough;
             if !certifies && self.monotone.is_none() && is_enough {
                 break Stop::Estimated;
             }
         };
         self.finish(stop, newton)
+    }
+
+    /// Whether the last step was solved well enough for its promise to count.
+    fn is_solved(&self) -> bool {
+        self.share <= FORCING * FORCING
     }
 
     /// N·P at w = 0 and the best λ and b.
@@ -408,6 +406,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             }
             // A convex function has its minimum where its gradient is 0.
             _ if gradient.iter().all(|g| *g == 0.0) => 0.0,
+            Bound::Comparison if !self.is_solved() => f64::INFINITY,
             Bound::Factor(_) | Bound::None | Bound::Comparison => self.promised,
         };
         Ok(Status {
@@ -446,7 +445,7 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 
     /// One Newton step; `false` if rounding leaves nothing to gain. `enough` is the distance that ends the search.
-    fn step(&mut self, point: &Status, enough: f64) -> Result<bool> {
+    fn step(&mut self, point: &Status, enough: f64, is_compared: bool) -> Result<bool> {
         let BaUbaucParams {
             beta,
             gamma,
@@ -465,9 +464,15 @@ impl<'s, 'a> Solver<'s, 'a> {
             gradient: &point.gradient,
             ridge,
             enough,
-            share: self.share,
+            share: match is_compared {
+                true => {
+                    (self.model_error * self.model_error).clamp(FORCING * FORCING, LOOSE * LOOSE)
+                }
+                false => FORCING * FORCING,
+            },
         };
-        let p = self.newton.direction(self.shards, &problem)?;
+        let (p, share) = self.newton.direction(self.shards, &problem)?;
+        self.share = share;
         let slope = dot(&point.gradient, &p);
         if slope.is_nan() || slope >= 0.0 {
             return Ok(false);

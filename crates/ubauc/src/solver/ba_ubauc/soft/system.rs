@@ -97,13 +97,13 @@ impl Newton {
         }
     }
 
-    /// p, so well that no more than the share asked for is left of the gradient or, where that is more, what ends
+    /// p, so well that no more than the share asked for is left of the gradient, and the share that is; or, where that is more, what ends
     /// the search: ‖∇‖² = 2Nγ · `enough`.
     pub(super) fn direction(
         &mut self,
         shards: &mut Shards<'_>,
         problem: &Problem<'_>,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<(Vec<f64>, f64)> {
         let &Problem {
             matrix,
             gradient,
@@ -125,7 +125,7 @@ impl Newton {
         }
         loop {
             let Some(preconditioner) = &self.preconditioner else {
-                return Ok(p);
+                return Ok((p, 1.0));
             };
             // Nothing better than a block of this very matrix can be had.
             let most = match is_new {
@@ -145,7 +145,7 @@ impl Newton {
             right = found.residual;
             self.spent += found.rounds;
             if found.is_enough || found.rounds < most || is_new {
-                return Ok(p);
+                return Ok((p, found.share));
             }
             self.prepare(shards, matrix, ridge, true)?;
             is_new = true;
