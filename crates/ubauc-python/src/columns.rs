@@ -149,7 +149,7 @@ fn levels_of_numbers(numbers: &[f64]) -> Values {
     }
 }
 
-/// Rows that are copied and scored at a time; the copy of so many stays in the cache.
+/// Rows that are copied and scored at a time; few enough for the copy to stay in the cache.
 const PIECE: usize = 1 << 14;
 
 /// The score of every row of columns that are Python's, of which only a few rows are copied at a time.

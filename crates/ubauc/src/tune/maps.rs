@@ -88,7 +88,7 @@ impl TunedMaps {
     }
 }
 
-/// Whether fits with bins are dear beside those of the linear map.
+/// Whether fits with bins cost much more than those of the linear map.
 fn is_wide(rows: usize, columns: usize) -> bool {
     columns > WIDE_COLUMNS && rows.saturating_mul(columns) >= WIDE_VALUES
 }
