@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 
 use super::super::preconditioner::{self, take_heavy};
-use crate::data::rows::add_to;
+use crate::data::rows::{add_to, dot};
 use crate::solver::cholesky::Cholesky;
 use crate::solver::conjugate_gradients::{Enough, MAX_ROUNDS, conjugate_gradients};
 use crate::solver::shards::{Block, Shards, SoftDiagonal, SoftMatrix};
@@ -97,8 +97,8 @@ impl Newton {
         }
     }
 
-    /// p, so well that no more than the share asked for is left of the gradient, and the share that is; or, where that is more, what ends
-    /// the search: ‖∇‖² = 2Nγ · `enough`.
+    /// p, so well that no more than the share asked for is left of the gradient, or no more than matters beside `enough`; and
+    /// the share that is left, 0 where it does not matter.
     pub(super) fn direction(
         &mut self,
         shards: &mut Shards<'_>,
@@ -111,10 +111,9 @@ impl Newton {
             enough,
             share,
         } = problem;
-        let enough = Enough::Step {
-            residual: 0.1 * 2.0 * ridge * enough,
-            share,
-        };
+        // ½ rᵀH⁻¹r ≤ ‖r‖²/(2Nγ): a residual r this small is worth a tenth of `enough` at most.
+        let residual = 0.1 * 2.0 * ridge * enough;
+        let enough = Enough::Step { residual, share };
         let mut right: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut p = vec![0.0; right.len()];
         let mut is_new = false;
@@ -145,7 +144,8 @@ impl Newton {
             right = found.residual;
             self.spent += found.rounds;
             if found.is_enough || found.rounds < most || is_new {
-                return Ok((p, found.share));
+                let is_small = dot(&right, &right) <= residual;
+                return Ok((p, if is_small { 0.0 } else { found.share }));
             }
             self.prepare(shards, matrix, ridge, true)?;
             is_new = true;
