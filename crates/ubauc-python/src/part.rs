@@ -90,7 +90,7 @@ impl Part {
             }
             Rows::Coded(coded) => {
                 let values = PyArray1::from_slice(py, coded.all_values());
-                let codes = PyArray1::from_slice(py, coded.all_codes());
+                let codes = coded.all_codes().to_vec().into_pyarray(py);
                 (values, codes, len, cols, coded.shape().numbers).into_pyobject(py)
             }
         }

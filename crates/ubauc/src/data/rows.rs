@@ -6,8 +6,8 @@ mod coded;
 
 use std::borrow::Cow;
 
-pub(crate) use coded::cells;
-pub use coded::{Coded, CodedShape, NO_CELL};
+pub(crate) use coded::{Code, CodeVec, cells};
+pub use coded::{Coded, CodedShape, Codes, NO_CELL};
 
 use coded::{coded_add_outer, coded_add_to, coded_dot, coded_dots};
 
@@ -53,7 +53,7 @@ pub enum Row<'a> {
         /// Features 0 … q − 1.
         values: &'a [f64],
         /// Features that are 1, increasing, with [`NO_CELL`] in between where an effect has none.
-        codes: &'a [u32],
+        codes: Codes<'a>,
     },
 }
 
@@ -484,7 +484,7 @@ impl<'a> Row<'a> {
             }
             Row::Coded { values, codes } => match values.get(j) {
                 Some(&x) => x,
-                None => f64::from(u8::from(cells(codes).any(|code| code == j))),
+                None => f64::from(u8::from(codes.cells().any(|code| code == j))),
             },
         }
     }
@@ -501,7 +501,7 @@ impl<'a> Row<'a> {
             }
             Row::Coded { values, codes } => {
                 values.iter().enumerate().for_each(|(j, &x)| f(j, x));
-                cells(codes).for_each(|j| f(j, 1.0));
+                codes.cells().for_each(|j| f(j, 1.0));
             }
         }
     }
@@ -533,15 +533,15 @@ impl<'a> Row<'a> {
         match self {
             Row::Dense(values) => values.len(),
             Row::Sparse(_, values) => values.len(),
-            Row::Coded { values, codes } => values.len() + cells(codes).count(),
+            Row::Coded { values, codes } => values.len() + codes.cells().count(),
         }
     }
 
     /// The entries stored, as (column, value), columns increasing.
     pub fn entries(self) -> impl Iterator<Item = (usize, f64)> + 'a {
-        let (indices, values, codes): (&[u32], &[f64], &[u32]) = match self {
-            Row::Dense(values) => (&[], values, &[]),
-            Row::Sparse(indices, values) => (indices, values, &[]),
+        let (indices, values, codes): (&[u32], &[f64], Codes<'_>) = match self {
+            Row::Dense(values) => (&[], values, Codes::Short(&[])),
+            Row::Sparse(indices, values) => (indices, values, Codes::Short(&[])),
             Row::Coded { values, codes } => (&[], values, codes),
         };
         let column = move |at: usize| indices.get(at).map_or(at, |&j| j as usize);
@@ -549,7 +549,7 @@ impl<'a> Row<'a> {
             .iter()
             .enumerate()
             .map(move |(at, &x)| (column(at), x));
-        stored.chain(cells(codes).map(|j| (j, 1.0)))
+        stored.chain(codes.cells().map(|j| (j, 1.0)))
     }
 }
 

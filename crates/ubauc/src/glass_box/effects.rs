@@ -265,7 +265,7 @@ impl Readings {
         };
         let width = coded.shape().codes;
         let cell = |&effect: &usize| {
-            let code = coded.all_codes()[i * width + effect - self.numbers];
+            let code = coded.all_codes().at(i * width + effect - self.numbers);
             match code {
                 NO_CELL => NO_CELL,
                 code => code - self.starts[effect] as u32,

@@ -326,7 +326,8 @@ impl MainSums {
                 let value = match k < shape.numbers {
                     true => coded.all_values()[i * shape.numbers + k] * weight(k),
                     false => {
-                        weight(coded.all_codes()[i * shape.codes + k - shape.numbers] as usize)
+                        let code = coded.all_codes().at(i * shape.codes + k - shape.numbers);
+                        weight(code as usize)
                     }
                 };
                 of_row[effect.columns()[0]] += value;

@@ -4,7 +4,7 @@
 //! `cholesky.rs` gives, and since most rows here are sparse or coded.
 
 use super::centred::CentredRow;
-use crate::data::rows::{Row, add_to, cells};
+use crate::data::rows::{Code, Codes, Row, add_to, cells};
 
 /// A ← A + a·xxᵀ, lower triangle, row-major.
 pub(super) fn rank_one(a: f64, x: &[f64], matrix: &mut [f64]) {
@@ -42,10 +42,13 @@ impl Gram {
         match row.row {
             Row::Dense(values) => self.add_dense(a, row.centre(values)),
             // Numbers alone are taken four rows at a time.
-            Row::Coded { values, codes: [] } => {
+            Row::Coded { values, codes } if codes.is_empty() => {
                 self.add_dense(a, values.iter().copied());
             }
-            Row::Coded { values, codes } => self.add_coded(a, values, codes),
+            Row::Coded { values, codes } => match codes {
+                Codes::Short(codes) => self.add_coded(a, values, codes),
+                Codes::Long(codes) => self.add_coded(a, values, codes),
+            },
             Row::Sparse(..) => row.with_values(|row| {
                 if let Row::Sparse(indices, values) = row {
                     self.add_sparse(a, indices, values);
@@ -76,7 +79,7 @@ impl Gram {
     }
 
     /// A row of a table, which is never centred.
-    fn add_coded(&mut self, a: f64, values: &[f64], codes: &[u32]) {
+    fn add_coded<C: Code>(&mut self, a: f64, values: &[f64], codes: &[C]) {
         let (d, q) = (self.d, values.len());
         for (j, &x) in values.iter().enumerate() {
             add_to(a * x, &values[..=j], &mut self.matrix[j * d..=j * d + j]);

@@ -18,7 +18,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::rows::{Row, cells};
+use crate::data::rows::Row;
 
 /// a stays within 1/FOLD and FOLD.
 const FOLD: f64 = 1024.0;
@@ -87,7 +87,7 @@ impl Weights {
             Row::Dense(values) => dense_dot(values, &self.pairs),
             Row::Sparse(indices, values) => sparse_dot(indices, values, &self.pairs),
             Row::Coded { values, codes } => {
-                let of_codes: f64 = cells(codes).map(|j| self.pairs[j][0]).sum();
+                let of_codes: f64 = codes.cells().map(|j| self.pairs[j][0]).sum();
                 dense_dot(values, &self.pairs) + of_codes
             }
         }

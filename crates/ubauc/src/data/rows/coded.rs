@@ -1,7 +1,7 @@
 //! Rows of a table: a few numbers and, for each effect of a column map, the one cell that the row is in.
 //!
-//! A cell is a feature that is 1 for the rows in it and 0 for all others, so that only its number is stored: 4 bytes
-//! instead of the 12 of a sparse entry. With q numbers x and codes c,
+//! A cell is a feature that is 1 for the rows in it and 0 for all others, so that only its number is stored: 2 bytes, or 4
+//! where features are more than these can count, instead of the 12 of a sparse entry. With q numbers x and codes c,
 //!
 //!   x·w = Σ_{j<q} x_j w_j + Σ_c w_c.
 
@@ -16,11 +16,131 @@ pub const NO_CELL: u32 = u32::MAX;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coded {
     values: Vec<f64>,
-    codes: Vec<u32>,
+    codes: CodeVec,
     numbers: usize,
     width: usize,
     rows: usize,
     cols: usize,
+}
+
+/// A code as it is stored. A feature that is no cell is [`Code::NONE`].
+pub(crate) trait Code: Copy + PartialEq + Send + Sync {
+    /// Stands for [`NO_CELL`], and is above all features that can be stored.
+    const NONE: Self;
+    fn of(code: u32) -> Self;
+    fn index(self) -> usize;
+}
+
+impl Code for u16 {
+    const NONE: u16 = u16::MAX;
+
+    #[inline(always)]
+    fn of(code: u32) -> u16 {
+        u16::try_from(code).unwrap_or(u16::MAX)
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Code for u32 {
+    const NONE: u32 = NO_CELL;
+
+    #[inline(always)]
+    fn of(code: u32) -> u32 {
+        code
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The codes of all rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum CodeVec {
+    /// Of at most 65,535 features.
+    Short(Vec<u16>),
+    Long(Vec<u32>),
+}
+
+impl CodeVec {
+    /// As many gaps, wide enough for `cols` features.
+    pub(crate) fn gaps(count: usize, cols: usize) -> CodeVec {
+        match cols <= u16::NONE.index() {
+            true => CodeVec::Short(vec![u16::NONE; count]),
+            false => CodeVec::Long(vec![u32::NONE; count]),
+        }
+    }
+
+    /// As wide as `cols` features need.
+    fn fitted(self, cols: usize) -> CodeVec {
+        match self {
+            CodeVec::Long(codes) if cols <= u16::NONE.index() => {
+                CodeVec::Short(codes.into_iter().map(u16::of).collect())
+            }
+            fitting @ (CodeVec::Short(_) | CodeVec::Long(_)) => fitting,
+        }
+    }
+
+    fn all(&self) -> Codes<'_> {
+        match self {
+            CodeVec::Short(codes) => Codes::Short(codes),
+            CodeVec::Long(codes) => Codes::Long(codes),
+        }
+    }
+}
+
+/// Some codes.
+#[derive(Debug, Clone, Copy)]
+pub enum Codes<'a> {
+    /// Of two bytes each; 65,535 stands for [`NO_CELL`].
+    Short(&'a [u16]),
+    /// Of four bytes each.
+    Long(&'a [u32]),
+}
+
+impl<'a> Codes<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        match self {
+            Codes::Short(codes) => codes.len(),
+            Codes::Long(codes) => codes.len(),
+        }
+    }
+
+    /// No codes.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Code k: a feature, or [`NO_CELL`].
+    #[inline]
+    pub fn at(self, k: usize) -> u32 {
+        match self {
+            Codes::Short(codes) if codes[k] == u16::NONE => NO_CELL,
+            Codes::Short(codes) => u32::from(codes[k]),
+            Codes::Long(codes) => codes[k],
+        }
+    }
+
+    /// All of them.
+    pub fn to_vec(self) -> Vec<u32> {
+        (0..self.len()).map(|k| self.at(k)).collect()
+    }
+
+    /// Those that are cells, as columns.
+    #[inline]
+    pub(crate) fn cells(self) -> impl Iterator<Item = usize> + 'a {
+        let (short, long): (&[u16], &[u32]) = match self {
+            Codes::Short(codes) => (codes, &[]),
+            Codes::Long(codes) => (&[], codes),
+        };
+        cells(short).chain(cells(long))
+    }
 }
 
 /// How many numbers and codes a row has, and how many features there are.
@@ -40,13 +160,14 @@ impl Coded {
     /// Row-major values and codes. Checks their number, that values are finite, and that the codes of a row increase from
     /// q on and stay below d.
     pub fn new(values: Vec<f64>, codes: Vec<u32>, shape: CodedShape) -> Result<Coded> {
-        let coded = Coded::from_checked(values, codes, shape);
+        let coded = Coded::from_checked(values, CodeVec::Long(codes), shape);
         coded.check()?;
-        Ok(coded)
+        let codes = coded.codes.fitted(shape.cols);
+        Ok(Coded { codes, ..coded })
     }
 
     /// For a map, which makes no other codes.
-    pub(crate) fn from_checked(values: Vec<f64>, codes: Vec<u32>, shape: CodedShape) -> Coded {
+    pub(crate) fn from_checked(values: Vec<f64>, codes: CodeVec, shape: CodedShape) -> Coded {
         Coded {
             values,
             codes,
@@ -60,7 +181,7 @@ impl Coded {
     fn check(&self) -> Result<()> {
         let lengths = [
             ("values of coded rows", self.numbers, self.values.len()),
-            ("codes of coded rows", self.width, self.codes.len()),
+            ("codes of coded rows", self.width, self.all_codes().len()),
         ];
         for (what, each, got) in lengths {
             let expected = self.rows.saturating_mul(each);
@@ -91,7 +212,7 @@ impl Coded {
         }
         for i in 0..self.rows {
             let mut least = self.numbers;
-            for code in cells(self.codes(i)) {
+            for code in self.codes(i).cells() {
                 if code < least || code >= self.cols {
                     return Err(malformed(format!("code {code} of row {i}")));
                 }
@@ -127,18 +248,22 @@ impl Coded {
     }
 
     /// All codes, row by row.
-    pub fn all_codes(&self) -> &[u32] {
-        &self.codes
+    pub fn all_codes(&self) -> Codes<'_> {
+        self.codes.all()
     }
 
     /// Bytes of the numbers and codes.
     pub fn bytes(&self) -> usize {
-        8 * self.values.len() + 4 * self.codes.len()
+        let of_codes = match &self.codes {
+            CodeVec::Short(codes) => 2 * codes.len(),
+            CodeVec::Long(codes) => 4 * codes.len(),
+        };
+        8 * self.values.len() + of_codes
     }
 
     /// Entries that are stored: all numbers, and the codes that are cells.
     pub fn stored(&self) -> usize {
-        self.values.len() + cells(&self.codes).count()
+        self.values.len() + self.all_codes().cells().count()
     }
 
     #[inline(always)]
@@ -150,8 +275,12 @@ impl Coded {
     }
 
     #[inline(always)]
-    fn codes(&self, i: usize) -> &[u32] {
-        &self.codes[i * self.width..(i + 1) * self.width]
+    fn codes(&self, i: usize) -> Codes<'_> {
+        let of_row = i * self.width..(i + 1) * self.width;
+        match &self.codes {
+            CodeVec::Short(codes) => Codes::Short(&codes[of_row]),
+            CodeVec::Long(codes) => Codes::Long(&codes[of_row]),
+        }
     }
 
     /// The same rows, every entry with its column and value.
@@ -172,10 +301,16 @@ impl Coded {
 
     /// The rows at these places, in this order.
     pub(crate) fn at(&self, places: impl Iterator<Item = usize>) -> Coded {
-        let (mut values, mut codes, mut rows) = (Vec::new(), Vec::new(), 0);
+        let (mut values, mut rows) = (Vec::new(), 0);
+        let mut codes = CodeVec::gaps(0, self.cols);
         for i in places {
             values.extend_from_slice(&self.values[i * self.numbers..(i + 1) * self.numbers]);
-            codes.extend_from_slice(self.codes(i));
+            match (&mut codes, self.codes(i)) {
+                (CodeVec::Short(to), Codes::Short(from)) => to.extend_from_slice(from),
+                (CodeVec::Long(to), Codes::Long(from)) => to.extend_from_slice(from),
+                // Both are as wide as the columns need.
+                (CodeVec::Short(_), Codes::Long(_)) | (CodeVec::Long(_), Codes::Short(_)) => {}
+            }
             rows += 1;
         }
         let shape = CodedShape {
@@ -188,15 +323,22 @@ impl Coded {
 
 /// The codes that are cells, as columns.
 #[inline]
-pub(crate) fn cells(codes: &[u32]) -> impl Iterator<Item = usize> + '_ {
-    let cells = codes.iter().filter(|code| **code != NO_CELL);
-    cells.map(|&code| code as usize)
+pub(crate) fn cells<C: Code>(codes: &[C]) -> impl Iterator<Item = usize> + '_ {
+    let cells = codes.iter().filter(|code| **code != C::NONE);
+    cells.map(|code| code.index())
 }
 
-/// Σ w_c over the codes, four sums side by side. A gap is beyond the end of `w`.
+/// The part of `w` that codes can reach: a gap is beyond its end.
+#[inline(always)]
+fn within<C: Code>(w: &[f64]) -> &[f64] {
+    &w[..w.len().min(C::NONE.index())]
+}
+
+/// Σ w_c over the codes, four sums side by side.
 #[inline]
-fn codes_dot(codes: &[u32], w: &[f64]) -> f64 {
-    let at = |code: u32| w.get(code as usize).copied().unwrap_or(0.0);
+fn codes_dot<C: Code>(codes: &[C], w: &[f64]) -> f64 {
+    let w = within::<C>(w);
+    let at = |code: C| w.get(code.index()).copied().unwrap_or(0.0);
     let by_four = codes.chunks_exact(4);
     let rest: f64 = by_four.remainder().iter().map(|&code| at(code)).sum();
     let mut sums = [0.0; 4];
@@ -210,52 +352,79 @@ fn codes_dot(codes: &[u32], w: &[f64]) -> f64 {
 
 /// x·w.
 #[inline]
-pub(super) fn coded_dot(values: &[f64], codes: &[u32], w: &[f64]) -> f64 {
-    dot(values, w) + codes_dot(codes, w)
+pub(super) fn coded_dot(values: &[f64], codes: Codes<'_>, w: &[f64]) -> f64 {
+    let of_codes = match codes {
+        Codes::Short(codes) => codes_dot(codes, w),
+        Codes::Long(codes) => codes_dot(codes, w),
+    };
+    dot(values, w) + of_codes
 }
 
-/// x·a and x·b, the codes read once.
 #[inline]
-pub(super) fn coded_dots(values: &[f64], codes: &[u32], a: &[f64], b: &[f64]) -> [f64; 2] {
-    let n = a.len().min(b.len());
+fn codes_dots<C: Code>(codes: &[C], a: &[f64], b: &[f64]) -> [f64; 2] {
+    let n = a.len().min(b.len()).min(C::NONE.index());
     let (a, b) = (&a[..n], &b[..n]);
     let mut sums = [0.0; 2];
-    for &code in codes {
-        let code = code as usize;
+    for code in codes {
+        let code = code.index();
         if code < n {
             sums[0] += a[code];
             sums[1] += b[code];
         }
     }
-    [dot(values, a) + sums[0], dot(values, b) + sums[1]]
+    sums
+}
+
+/// x·a and x·b, the codes read once.
+#[inline]
+pub(super) fn coded_dots(values: &[f64], codes: Codes<'_>, a: &[f64], b: &[f64]) -> [f64; 2] {
+    let sums = match codes {
+        Codes::Short(codes) => codes_dots(codes, a, b),
+        Codes::Long(codes) => codes_dots(codes, a, b),
+    };
+    let n = a.len().min(b.len());
+    [
+        dot(values, &a[..n]) + sums[0],
+        dot(values, &b[..n]) + sums[1],
+    ]
+}
+
+#[inline]
+fn add_to_codes<C: Code>(a: f64, codes: &[C], w: &mut [f64]) {
+    let n = w.len().min(C::NONE.index());
+    let w = &mut w[..n];
+    for code in codes {
+        if let Some(w) = w.get_mut(code.index()) {
+            *w += a;
+        }
+    }
 }
 
 /// w ← w + a·x.
 #[inline]
-pub(super) fn coded_add_to(a: f64, values: &[f64], codes: &[u32], w: &mut [f64]) {
+pub(super) fn coded_add_to(a: f64, values: &[f64], codes: Codes<'_>, w: &mut [f64]) {
     add_to(a, values, w);
-    for &code in codes {
-        if let Some(w) = w.get_mut(code as usize) {
-            *w += a;
-        }
+    match codes {
+        Codes::Short(codes) => add_to_codes(a, codes, w),
+        Codes::Long(codes) => add_to_codes(a, codes, w),
     }
 }
 
 /// A ← A + a·xxᵀ in the upper triangle of a matrix with rows of `m` numbers.
 pub(super) fn coded_add_outer(
     a: f64,
-    (values, codes): (&[f64], &[u32]),
+    (values, codes): (&[f64], Codes<'_>),
     m: usize,
     matrix: &mut [f64],
 ) {
     for (j, &x) in values.iter().enumerate() {
         let row = &mut matrix[j * m..(j + 1) * m];
         add_to(a * x, &values[j..], &mut row[j..]);
-        cells(codes).for_each(|c| row[c] += a * x);
+        codes.cells().for_each(|c| row[c] += a * x);
     }
-    for (at, j) in codes.iter().enumerate().filter(|(_, j)| **j != NO_CELL) {
-        let row = &mut matrix[*j as usize * m..(*j as usize + 1) * m];
-        cells(&codes[at..]).for_each(|c| row[c] += a);
+    for (at, j) in codes.cells().enumerate() {
+        let row = &mut matrix[j * m..(j + 1) * m];
+        codes.cells().skip(at).for_each(|c| row[c] += a);
     }
 }
 
@@ -310,7 +479,7 @@ mod tests {
         fn coded_rows_are_like_sparse_rows_of_the_same_entries(
             coded in random_rows(),
             w in prop::collection::vec(-2.0..2.0, 70),
-            short in 0usize..70,
+            short_of in 0usize..70,
         ) {
             let sparse = Rows::Csr(coded.to_csr());
             let coded = Rows::Coded(coded);
@@ -322,6 +491,31 @@ mod tests {
                 a.len() == b.len() && (0..a.len()).all(|i| entries(a, i) == entries(b, i))
             };
             prop_assert!(same(&coded, &sparse));
+            // Codes of four bytes, as many features need them.
+            let Rows::Coded(short) = &coded else {
+                return Err(TestCaseError::fail("not coded"));
+            };
+            let shape = CodedShape { cols: 70_000, ..short.shape() };
+            let long = Coded::new(short.all_values().to_vec(), short.all_codes().to_vec(), shape);
+            let long = long.unwrap();
+            prop_assert!(matches!(short.all_codes(), Codes::Short(_)));
+            prop_assert!(matches!(long.all_codes(), Codes::Long(_)));
+            prop_assert_eq!(long.all_codes().to_vec(), short.all_codes().to_vec());
+            let many: Vec<f64> = (0..70_000).map(|j| 1.0 + f64::from(j)).collect();
+            for i in 0..n.min(3) {
+                let (a, b) = (short.row(i), long.row(i));
+                for w in [&many[..], &w[..short_of]] {
+                    prop_assert_eq!(a.dot(w), b.dot(w));
+                    prop_assert_eq!(a.dots(w, &many), b.dots(w, &many));
+                    let (mut u, mut v) = (w.to_vec(), w.to_vec());
+                    a.add_to(0.3, &mut u);
+                    b.add_to(0.3, &mut v);
+                    prop_assert_eq!(u, v);
+                }
+            }
+            let long = Rows::Coded(long);
+            prop_assert!(same(&long, &sparse));
+            prop_assert!(same(&long.part(&chosen), &sparse.part(&chosen)));
             prop_assert!(same(&coded.part(&chosen), &sparse.part(&chosen)));
             let columns: Vec<usize> = (0..d + 2).rev().step_by(2).collect();
             prop_assert!(same(&coded.select(&columns), &sparse.select(&columns)));
@@ -331,7 +525,7 @@ mod tests {
             for i in 0..n {
                 let (a, b) = (coded.row(i), sparse.row(i));
                 prop_assert_eq!(a.stored(), b.stored());
-                for w in [&w[..], &w[..short]] {
+                for w in [&w[..], &w[..short_of]] {
                     prop_assert!((a.dot(w) - b.dot(w)).abs() < 1e-12);
                     let ([p, q], [r, s]) = (a.dots(w, &[1.0; 70]), b.dots(w, &[1.0; 70]));
                     prop_assert!((p - r).abs() < 1e-12 && (q - s).abs() < 1e-12);

@@ -9,7 +9,7 @@ use super::bind::Bound;
 use super::time::DAY;
 use super::{Cells, ColumnKind, ColumnMap, Effect, PairCells};
 use crate::Result;
-use crate::data::rows::{Coded, CodedShape, NO_CELL, Rows};
+use crate::data::rows::{Code, CodeVec, Coded, CodedShape, NO_CELL, Rows};
 use crate::data::table::{MISSING, Table};
 
 /// Rows of one task.
@@ -181,7 +181,7 @@ impl ColumnMap {
             cols: self.width(),
         };
         let mut values = vec![0.0; shape.rows * numbers];
-        let mut codes = vec![NO_CELL; shape.rows * shape.codes];
+        let mut codes = CodeVec::gaps(shape.rows * shape.codes, shape.cols);
         // A chunk of no rows would have no length.
         let of_task = |each: usize| (TASK_ROWS * each).max(1);
         let (linear, cells) = terms.terms.split_at(numbers);
@@ -189,10 +189,11 @@ impl ColumnMap {
             .par_chunks_mut(of_task(numbers))
             .enumerate()
             .for_each(|(task, out)| fill_numbers(linear, task * TASK_ROWS, out));
-        codes
-            .par_chunks_mut(of_task(shape.codes))
-            .enumerate()
-            .for_each(|(task, out)| fill_codes(cells, task * TASK_ROWS, out));
+        let size = of_task(shape.codes);
+        match &mut codes {
+            CodeVec::Short(codes) => fill_all(cells, codes, size),
+            CodeVec::Long(codes) => fill_all(cells, codes, size),
+        }
         Ok(Rows::Coded(Coded::from_checked(values, codes, shape)))
     }
 
@@ -235,11 +236,16 @@ fn fill_numbers(terms: &[(Term<'_>, usize)], first: usize, out: &mut [f64]) {
     }
 }
 
-fn fill_codes(terms: &[(Term<'_>, usize)], first: usize, out: &mut [u32]) {
+fn fill_all<C: Code>(terms: &[(Term<'_>, usize)], codes: &mut [C], size: usize) {
+    let tasks = codes.par_chunks_mut(size).enumerate();
+    tasks.for_each(|(task, out)| fill_codes(terms, task * TASK_ROWS, out));
+}
+
+fn fill_codes<C: Code>(terms: &[(Term<'_>, usize)], first: usize, out: &mut [C]) {
     for (k, (term, start)) in terms.iter().enumerate() {
         let rows = out.chunks_exact_mut(terms.len());
         for (i, row) in (first..).zip(rows) {
-            row[k] = term.code(i, *start as u32);
+            row[k] = C::of(term.code(i, *start as u32));
         }
     }
 }

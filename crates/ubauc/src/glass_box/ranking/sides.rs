@@ -107,12 +107,12 @@ impl Sides {
         };
         let p = self.sides.len();
         let codes = |k: usize| -> Vec<u32> {
-            let column = coded.all_codes().iter().skip(k).step_by(p.max(1));
-            let cell = |&code: &u32| match code {
+            let all = coded.all_codes();
+            let cell = |at: usize| match all.at(at) {
                 NO_CELL => NO_CELL,
                 code => code - starts[k] as u32,
             };
-            column.map(cell).collect()
+            (k..all.len()).step_by(p.max(1)).map(cell).collect()
         };
         Ok(SideCodes((0..p).map(codes).collect()))
     }
