@@ -107,7 +107,7 @@ fn values_of(found: &GlassBox, column: &str, rng: &mut Pcg64) -> Vec<f64> {
 #[test]
 fn scores_rise_and_fall_everywhere_as_they_must() {
     for seed in 0..4 {
-        let (table, labels) = example(seed, 500);
+        let (table, labels) = example(seed, 300);
         // x is a wave, z turns its sign with side, and amount falls: all of them are bent.
         let asked = monotone(&["x", "at"], &["z", "amount"]);
         let of = TrainingTable {
