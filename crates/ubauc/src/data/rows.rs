@@ -52,7 +52,7 @@ pub enum Row<'a> {
     Coded {
         /// Features 0 … q − 1.
         values: &'a [f64],
-        /// Features that are 1, increasing, with [`NO_CELL`] in between where an effect has none.
+        /// Features that are 1, increasing, with gaps in between where an effect has no cell.
         codes: Codes<'a>,
     },
 }

@@ -1,7 +1,7 @@
 //! Rows of a table: a few numbers and, for each effect of a column map, the one cell that the row is in.
 //!
 //! A cell is a feature that is 1 for the rows in it and 0 for all others, so that only its number is stored: 2 bytes, or 4
-//! where features are more than these can count, instead of the 12 of a sparse entry. With q numbers x and codes c,
+//! with more than 65,535 features, instead of the 12 of a sparse entry. With q numbers x and codes c,
 //!
 //!   x·w = Σ_{j<q} x_j w_j + Σ_c w_c.
 
@@ -23,7 +23,7 @@ pub struct Coded {
     cols: usize,
 }
 
-/// A code as it is stored. A feature that is no cell is [`Code::NONE`].
+/// A code as it is stored: a feature, or [`Code::NONE`] where an effect has no cell.
 pub(crate) trait Code: Copy + PartialEq + Send + Sync {
     /// Stands for [`NO_CELL`], and is above all features that can be stored.
     const NONE: Self;
@@ -301,24 +301,27 @@ impl Coded {
 
     /// The rows at these places, in this order.
     pub(crate) fn at(&self, places: impl Iterator<Item = usize>) -> Coded {
-        let (mut values, mut rows) = (Vec::new(), 0);
-        let mut codes = CodeVec::gaps(0, self.cols);
-        for i in places {
-            values.extend_from_slice(&self.values[i * self.numbers..(i + 1) * self.numbers]);
-            match (&mut codes, self.codes(i)) {
-                (CodeVec::Short(to), Codes::Short(from)) => to.extend_from_slice(from),
-                (CodeVec::Long(to), Codes::Long(from)) => to.extend_from_slice(from),
-                // Both are as wide as the columns need.
-                (CodeVec::Short(_), Codes::Long(_)) | (CodeVec::Long(_), Codes::Short(_)) => {}
-            }
-            rows += 1;
-        }
+        let places: Vec<usize> = places.collect();
+        let values = gather(&self.values, self.numbers, &places);
+        let codes = match &self.codes {
+            CodeVec::Short(codes) => CodeVec::Short(gather(codes, self.width, &places)),
+            CodeVec::Long(codes) => CodeVec::Long(gather(codes, self.width, &places)),
+        };
         let shape = CodedShape {
-            rows,
+            rows: places.len(),
             ..self.shape()
         };
         Coded::from_checked(values, codes, shape)
     }
+}
+
+/// The rows at these places, each of `width` entries.
+fn gather<T: Copy>(all: &[T], width: usize, places: &[usize]) -> Vec<T> {
+    let mut gathered = Vec::with_capacity(width * places.len());
+    for i in places {
+        gathered.extend_from_slice(&all[i * width..(i + 1) * width]);
+    }
+    gathered
 }
 
 /// The codes that are cells, as columns.
@@ -539,6 +542,36 @@ mod tests {
                 b.add_outer(0.7, d, &mut v);
                 prop_assert!(u.iter().zip(&v).all(|(u, v)| (u - v).abs() < 1e-12));
             }
+        }
+    }
+
+    /// 65,535 is a gap in two bytes, and a cell in four.
+    #[test]
+    fn the_last_feature_of_two_bytes_is_a_cell() {
+        let of = |cols: usize, codes: &[u32]| {
+            let shape = CodedShape {
+                rows: 1,
+                numbers: 0,
+                codes: codes.len(),
+                cols,
+            };
+            Coded::new(Vec::new(), codes.to_vec(), shape)
+        };
+        let w: Vec<f64> = (0..65_540).map(f64::from).collect();
+        for (cols, last) in [(65_535, 65_534), (65_536, 65_535)] {
+            let coded = of(cols, &[7, NO_CELL, last]).unwrap();
+            let is_short = matches!(coded.all_codes(), Codes::Short(_));
+            assert_eq!(is_short, cols == 65_535);
+            assert_eq!(coded.all_codes().to_vec(), [7, NO_CELL, last]);
+            let row = coded.row(0);
+            let entries: Vec<_> = row.entries().collect();
+            assert_eq!(entries, [(7, 1.0), (last as usize, 1.0)]);
+            assert_eq!(row.dot(&w), 7.0 + f64::from(last));
+            let mut sum = vec![0.0; w.len()];
+            row.add_to(1.0, &mut sum);
+            assert_eq!(sum.iter().sum::<f64>(), 2.0);
+            assert_eq!(sum[last as usize], 1.0);
+            assert!(of(cols, &[7, NO_CELL, last + 1]).is_err());
         }
     }
 

@@ -159,7 +159,7 @@ pub(super) struct Solver<'s, 'a> {
     promised: f64,
     /// … and by which share of that it was wrong: 1 unless it was a whole step. The first one is solved well.
     model_error: f64,
-    /// What conjugate gradients left of it.
+    /// What conjugate gradients left of it, 0 where that does not matter.
     share: f64,
     /// The largest lower bound so far, and the best point.
     dual: f64,

@@ -111,7 +111,7 @@ impl Newton {
             enough,
             share,
         } = problem;
-        // ½ rᵀH⁻¹r ≤ ‖r‖²/(2Nγ): a residual r this small is worth a tenth of `enough` at most.
+        // ½ rᵀ(M + NγI)⁻¹r ≤ ‖r‖²/(2Nγ): a residual r this small is worth a tenth of `enough` at most.
         let residual = 0.1 * 2.0 * ridge * enough;
         let enough = Enough::Step { residual, share };
         let mut right: Vec<f64> = gradient.iter().map(|g| -g).collect();
