@@ -111,6 +111,7 @@ def test_kills_while_pairs_are_ranked_leave_the_bits_as_they_are(killable, monke
     y = interacting(X, y)
     # Few rounds are enough: the kills are in what comes before.
     given = {"features": "pairs", "beta": 0.0, "softness": 1.0, "gamma": 1e-2, "tol": 1e-3}
+    given["interactions"] = 1
     undisturbed = classifier(client, **given).fit(X, y)
     each, when, seen = _workers.Partitions.each, {}, []
 
