@@ -224,7 +224,7 @@ def test_postgresql_has_the_scores_of_the_model(program, made, postgres, kind):
 
 @pytest.fixture(scope="module", params=TABLES)
 def shared_table(program, tmp_path_factory, request):
-    """A model with pairs of a part of a table, a file of other rows, these rows and their scores."""
+    """A model with pairs of a part of a table, a file of other rows, the rows and their scores."""
     name = request.param
     data = os.environ.get("UBAUC_DATA")
     if not data:

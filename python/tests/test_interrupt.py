@@ -7,15 +7,15 @@ from child import running
 from ubauc import OPAUCClassifier, UBAUCClassifier, _core
 from ubauc._problem import context, defaults, encoded
 
-# Each takes more than ten seconds of CPU time in a build for tests, most of them minutes, in one call
-# of the library.
+# Each takes more than ten seconds of CPU time in a build for tests, most of them minutes, in one
+# call of the library.
 LONG = {
-    "batch": "UBAUCClassifier(beta=1e-3, gamma=1e-9, tol=1e-15).fit(wide[:4000, :500], half[:4000])",
+    "batch": "UBAUCClassifier(beta=1e-3, gamma=1e-9, tol=1e-15).fit(X500, y500)",
     "tuning": "UBAUCClassifier().fit(X, y)",
     "online": "UBAUCClassifier(solver='online', tol=0.0, max_iter=10**9).fit(X, y)",
     "solam": "SOLAMClassifier(tol=0.0, max_iter=10**9).fit(X, y)",
-    "opauc, within a pass": "OPAUCClassifier(tau=0).fit(wide, half)",
-    "stream": "OPAUCClassifier(tau=0).partial_fit(wide, half, classes=[0, 1])",
+    "opauc, within a pass": "OPAUCClassifier(tau=0).fit(X900, y900)",
+    "stream": "OPAUCClassifier(tau=0).partial_fit(X900, y900, classes=[0, 1])",
     "two threads": "UBAUCClassifier(n_jobs=2).fit(X, y)",
 }
 # Reads statements and interrupts each when it has taken half a second of CPU time; prints how much
@@ -35,8 +35,9 @@ warnings.simplefilter("ignore")
 random = np.random.default_rng(0)
 X = np.tile(random.standard_normal((20_000, 30)), (3, 1))
 y = X[:, 0] + random.standard_normal(60_000) > 1
-wide = random.standard_normal((8_000, 900))
-half = np.arange(8_000) % 2
+X900 = random.standard_normal((8_000, 900))
+y900 = (X900[:, 0] + random.standard_normal(8_000) > 1).astype(int)
+X500, y500 = X900[:4000, :500], y900[:4000]
 for statement in sys.stdin:
     sent = []
     threading.Thread(target=interrupt, daemon=True).start()
