@@ -14,7 +14,8 @@ HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
 def running(code, cwd=None, patience=120.0):
     """A process that runs `code`; it is killed at the end, and should it take too long."""
     command = [sys.executable, "-c", HEARS + code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd) as child:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=cwd, **pipes) as child:
         watch = threading.Timer(patience, child.kill)
         watch.start()
         try:

@@ -15,6 +15,12 @@ import distributed
 _METHODS = multiprocessing.get_all_start_methods()
 _CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in _METHODS else "spawn")
 _CONTEXT.set_forkserver_preload(["dask.array", "dask.dataframe", "distributed", "ubauc.dask"])
+_CONFIG = {
+    # The scheduler would try to reach a dead worker for results half a minute long.
+    "distributed.comm.timeouts.connect": "5s",
+    # Nobody looks at it, and it takes a thread of each worker a hundred times a second.
+    "distributed.worker.profile.enabled": False,
+}
 
 
 def _run(serve, *arguments):
@@ -22,8 +28,7 @@ def _run(serve, *arguments):
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
-    # The scheduler would try to reach a dead worker for results half a minute long.
-    with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):
+    with dask.config.set(_CONFIG):
         asyncio.run(serve(*arguments))
 
 

@@ -143,15 +143,15 @@ def test_many_classes_are_pairs_of_steps(dense):
 
 def test_beta_is_chosen_before_the_steps(dense):
     X, y = dense
-    recorder = Recorder()
-    clf = UBAUCClassifier(random_state=0).set_callbacks(recorder).fit(X, y)
-    alone = UBAUCClassifier(random_state=0).fit(X, y)
+    recorder, params = Recorder(), {"gamma": 1e-2, "random_state": 0}
+    clf = UBAUCClassifier(**params).set_callbacks(recorder).fit(X, y)
+    alone = UBAUCClassifier(**params).fit(X, y)
     np.testing.assert_array_equal(clf.coef_, alone.coef_)
     assert clf.tuning_ == alone.tuning_
     steps = recorder.ended("step")
     assert len(steps) == clf.n_iter_
     np.testing.assert_array_equal(steps[-1][3].coef_, clf.coef_)
-    ended = UBAUCClassifier(random_state=0).set_callbacks(Recorder(last=1)).fit(X, y)
+    ended = UBAUCClassifier(**params).set_callbacks(Recorder(last=1)).fit(X, y)
     assert ended.n_iter_ == 1 and ended.beta_ == clf.beta_ and ended.tuning_ == clf.tuning_
 
 

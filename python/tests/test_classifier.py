@@ -143,7 +143,8 @@ def test_a_number_needs_no_softness(dense):
 
 def test_a_partial_auc_tries_numbers(dense):
     X, y = dense
-    clf = UBAUCClassifier(class_weight="auto", criterion="partial-auc:0.1", random_state=0)
+    given = {"gamma": 1e-2, "random_state": 0}
+    clf = UBAUCClassifier(class_weight="auto", criterion="partial-auc:0.1", **given)
     tried = {point["class_weight"] for point in clf.fit(X, y).tuning_["points"]}
     assert {"none", "balanced", 2.5, 10.0} <= tried
     clf.set_params(criterion="auc")
@@ -195,7 +196,7 @@ def test_auto_chooses_and_tells(dense):
 
 def test_threads_change_nothing(dense, sparse):
     for X, y in (dense, sparse):
-        for params in ({}, {**FIXED}, {"solver": "online"}):
+        for params in ({"gamma": 1e-2}, {**FIXED}, {"solver": "online"}):
             models = [
                 UBAUCClassifier(**params, random_state=1, n_jobs=n).fit(X, y) for n in (1, 2, 3)
             ]

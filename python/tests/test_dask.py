@@ -145,10 +145,10 @@ def test_wide_sparse_rows_without_a_matrix(client):
 def test_many_active_rows_are_left_where_they_are(client):
     """Of more than 32 active rows only products are asked for."""
     random = np.random.default_rng(1)
-    y = (random.random(1500) < 0.3).astype(int)
-    X = random.normal(size=(1500, 400)) + 0.1 * y[:, None] * np.linspace(0, 1, 400)
+    y = (random.random(800) < 0.3).astype(int)
+    X = random.normal(size=(800, 200)) + 0.2 * y[:, None] * np.linspace(0, 1, 200)
     params = {"beta": 0.1, "gamma": 0.1, "tol": 1e-6}
-    sizes = (500, 500, 500)
+    sizes = (300, 300, 200)
     rows, labels, _ = in_chunks(X, y, sizes)
     # Every product is a round: few steps are enough to see that they are the same.
     with pytest.warns(ConvergenceWarning):

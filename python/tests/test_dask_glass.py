@@ -50,6 +50,11 @@ def made(n=1500, seed=2):
     return frame.assign(label=y)
 
 
+def narrow(frame, *columns):
+    """With some of the columns; each takes rounds to learn."""
+    return frame[[*columns, "label"]]
+
+
 def in_parts(frame, sizes=(3, 700, 0, 500, 297)):
     ends = np.cumsum(sizes)
     assert ends[-1] == len(frame)
@@ -107,7 +112,7 @@ def assert_effects(ours, theirs):
 
 
 def test_interactions_are_named_or_counted(client):
-    frame = made(900)
+    frame = narrow(made(900), "age", "left", "right", "job", "noise")
     parts = in_parts(frame, (400, 500))
     for given in ([("left", "right"), ("job", 0)], 2, "0.2x", 0.2, 0):
         params = {**GIVEN, "features": "pairs", "interactions": given}
@@ -170,7 +175,7 @@ def test_arrays_have_bins_too(client):
 
 def test_pairs_are_ranked_as_on_one_machine(client):
     """Also in folds of whole groups, and where there are too few examples to leave any out."""
-    frame = made(900)
+    frame = narrow(made(900), "age", "left", "right", "job")
     groups = np.random.default_rng(3).integers(0, 40, len(frame))
     few = frame.assign(label=(np.arange(len(frame)) % 450 == 0).astype(int))
     given = {**GIVEN, "features": "pairs"}
@@ -188,7 +193,7 @@ def test_pairs_are_ranked_as_on_one_machine(client):
 def test_the_rank_of_pairs_does_not_depend_on_the_blocks(client, monkeypatch):
     from ubauc.dask import _pairs
 
-    parts = in_parts(made(900), (400, 500))
+    parts = in_parts(narrow(made(900), "age", "left", "right", "job"), (400, 500))
     given = {**GIVEN, "features": "pairs"}
     whole = DaskUBAUCClassifier(client, **given).fit(parts, "label")
     monkeypatch.setattr(_pairs, "CELLS", 1)
@@ -230,12 +235,12 @@ def as_one_machine(client, frame, groups, **given):
 @pytest.mark.parametrize("features", ["additive", "auto"])
 def test_gamma_and_map_are_chosen_as_on_one_machine(client, features):
     # This many are dealt into folds once.
-    frame = made(4000)
+    frame = narrow(made(4000), "age", "left", "right", "job")
     groups = np.random.default_rng(3).integers(0, 100, len(frame))
     given = {"beta": 0.0, "softness": 1.0, "features": features, "random_state": 3}
     if features != "additive":
         # The map alone: a path of γ on each would take minutes.
-        given["gamma"] = 1e-3
+        given.update(gamma=1e-2, interactions=1)
     found, local = as_one_machine(client, frame, groups, **given)
     ours, theirs = found.tuning_, local.tuning_
     assert [trial["features"] for trial in ours["maps"]] == [
@@ -254,7 +259,7 @@ def test_gamma_and_map_are_chosen_as_on_one_machine(client, features):
 
 
 def test_probabilities_and_more_classes(client):
-    frame = made(900)
+    frame = narrow(made(900), "age", "job")
     random = np.random.default_rng(0)
     frame["label"] = np.where(random.random(900) < 0.2, 2, frame["label"])
     parts = in_parts(frame, (400, 500))

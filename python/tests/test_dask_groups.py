@@ -123,7 +123,7 @@ def test_the_choice_and_the_verdict_are_those_of_one_machine(client):
 
 def test_probabilities_are_learned_from_whole_groups(client):
     X, y, patients = visits()
-    params = {**GIVEN, "calibrate": "sigmoid", "random_state": 4}
+    params = {**GIVEN, "gamma": 1e-1, "calibrate": "sigmoid", "random_state": 4}
     local = UBAUCClassifier(**params).fit(X, y, groups=patients)
     data = dd.from_pandas(frame(X, y, who=patients), npartitions=3, sort=False)
     found = DaskUBAUCClassifier(client, **params).fit(data, "label", groups="who")

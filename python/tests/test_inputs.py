@@ -135,13 +135,13 @@ def test_frames_bring_their_names(library, dense):
 
 
 def test_large_arrays_are_not_copied():
-    """What a fit adds to an array of 160 MB. In a process of its own: a peak stays."""
+    """What a fit adds to an array of 80 MB. In a process of its own: a peak stays."""
     pytest.importorskip("resource")
     code = """
 import resource, numpy as np
 from ubauc import UBAUCClassifier
-X = np.random.default_rng(0).standard_normal((400_000, 50))
-y = X[:, 0] + np.random.default_rng(1).standard_normal(400_000) > 1
+X = np.random.default_rng(0).standard_normal((200_000, 50))
+y = X[:, 0] + np.random.default_rng(1).standard_normal(200_000) > 1
 UBAUCClassifier(beta=0.5, gamma=1e-3).fit(X[:1000], y[:1000])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 UBAUCClassifier(beta=0.5, gamma=1e-3, tol=1e-2).fit(X, y).decision_function(X)

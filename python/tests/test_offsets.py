@@ -25,10 +25,10 @@ def table(n, seed=5):
     return np.column_stack([normal, age, indicator, count]), y
 
 
-def aucs(fit, X, y, storage):
+def aucs(fit, X, y, storage, constants=CONSTANTS):
     """AUC without a constant, and with each."""
     found = []
-    for constant in (0.0, *CONSTANTS):
+    for constant in (0.0, *constants):
         rows = STORAGE[storage](X + constant)
         found.append(roc_auc_score(y, fit(rows, y).decision_function(rows)))
     return found[0], np.array(found[1:])

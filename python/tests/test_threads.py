@@ -16,8 +16,8 @@ PARAMS = {"beta": 0.5, "gamma": 1e-3}
 def test_python_goes_on_while_the_library_works():
     """A thread that held the GIL for the whole of a fit would let no other one tick."""
     random = np.random.default_rng(0)
-    X = random.standard_normal((60_000, 60))
-    y = X[:, 0] + random.standard_normal(60_000) > 1
+    X = random.standard_normal((20_000, 60))
+    y = X[:, 0] + random.standard_normal(20_000) > 1
     done = threading.Event()
 
     def work():
