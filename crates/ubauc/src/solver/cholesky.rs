@@ -7,8 +7,8 @@
 //! d³/3 multiplications. Small matrices are factored row by row, so that every sum runs along two rows in memory; four rows at
 //! a time share the loads of the fifth. Of large ones [`BLOCK`] columns are finished at a time, and their part of the sums is
 //! taken off all that is below and to the right, four rows by four columns at a time and from a copy that stays in the
-//! cache: at d = 2,000 the matrix is read 31 times, not 500. One thread: fits that run side by side have the others,
-//! and a cluster's driver has none of its own.
+//! cache: at d = 2,000 the matrix is read 31 times, not 500. One thread: a search keeps the
+//! others busy with fits, and the process that leads a cluster has none, so that it may fork.
 //!
 //! faer 0.24 uses the vectors and fused multiplications of the processor at hand, which make its bits depend on the processor;
 //! a task of a worker that has died must give the same bits on another machine. So it is not used.
@@ -78,12 +78,8 @@ impl Cholesky {
             if rows == 4 {
                 four_rows(done, here, d, first);
             } else {
-                for i in 0..rows {
-                    for j in 0..first {
-                        let row = &mut here[i * d..i * d + first];
-                        let sum = dot(&row[..j], &done[j * d..j * d + j]);
-                        row[j] = (row[j] - sum) / done[j * d + j];
-                    }
+                for row in here.chunks_exact_mut(d).take(rows) {
+                    finish_row(row, done, d, 0..first);
                 }
             }
             // The triangle on the diagonal.

@@ -331,16 +331,10 @@ pub(crate) fn cells<C: Code>(codes: &[C]) -> impl Iterator<Item = usize> + '_ {
     cells.map(|code| code.index())
 }
 
-/// The part of `w` that codes can reach: a gap is beyond its end.
-#[inline(always)]
-fn within<C: Code>(w: &[f64]) -> &[f64] {
-    &w[..w.len().min(C::NONE.index())]
-}
-
-/// Σ w_c over the codes, four sums side by side.
+/// Σ w_c over the codes, four sums side by side. A gap is beyond the end of what codes can reach, here and below.
 #[inline]
 fn codes_dot<C: Code>(codes: &[C], w: &[f64]) -> f64 {
-    let w = within::<C>(w);
+    let w = &w[..w.len().min(C::NONE.index())];
     let at = |code: C| w.get(code.index()).copied().unwrap_or(0.0);
     let by_four = codes.chunks_exact(4);
     let rest: f64 = by_four.remainder().iter().map(|&code| at(code)).sum();
@@ -420,14 +414,21 @@ pub(super) fn coded_add_outer(
     m: usize,
     matrix: &mut [f64],
 ) {
+    match codes {
+        Codes::Short(codes) => add_outer(a, (values, codes), m, matrix),
+        Codes::Long(codes) => add_outer(a, (values, codes), m, matrix),
+    }
+}
+
+fn add_outer<C: Code>(a: f64, (values, codes): (&[f64], &[C]), m: usize, matrix: &mut [f64]) {
     for (j, &x) in values.iter().enumerate() {
         let row = &mut matrix[j * m..(j + 1) * m];
         add_to(a * x, &values[j..], &mut row[j..]);
-        codes.cells().for_each(|c| row[c] += a * x);
+        cells(codes).for_each(|c| row[c] += a * x);
     }
-    for (at, j) in codes.cells().enumerate() {
-        let row = &mut matrix[j * m..(j + 1) * m];
-        codes.cells().skip(at).for_each(|c| row[c] += a);
+    for (at, j) in codes.iter().enumerate().filter(|(_, j)| **j != C::NONE) {
+        let row = &mut matrix[j.index() * m..(j.index() + 1) * m];
+        cells(&codes[at..]).for_each(|c| row[c] += a);
     }
 }
 

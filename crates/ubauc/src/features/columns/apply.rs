@@ -236,6 +236,7 @@ fn fill_numbers(terms: &[(Term<'_>, usize)], first: usize, out: &mut [f64]) {
     }
 }
 
+/// The codes of all rows, in tasks of `size` codes.
 fn fill_all<C: Code>(terms: &[(Term<'_>, usize)], codes: &mut [C], size: usize) {
     let tasks = codes.par_chunks_mut(size).enumerate();
     tasks.for_each(|(task, out)| fill_codes(terms, task * TASK_ROWS, out));
