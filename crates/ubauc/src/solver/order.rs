@@ -7,7 +7,8 @@
 //! **A point in order.** Weights that are bound to be equal, each at most the other, share a class, with the middle of
 //! their weights. Classes follow each other; those at most 0 are cut at 0, and those at least 0. Then the largest of a class and all
 //! below it is in order, the smallest of a class and all above it too, and half of each is the answer: near w where w is
-//! near such a point, w itself where it is in order, and to the last bit in order, since rounding keeps order.
+//! near such a point, w itself where it is in order, and to the last bit in order, since rounding keeps order. A point with weights apart by
+//! given margins is had in the same way.
 
 use crate::{Error, Result};
 
@@ -108,38 +109,81 @@ impl Order {
         }
     }
 
+    /// Whether each pair is of weights that are bound to be equal.
+    pub(crate) fn are_equal(&self) -> Vec<bool> {
+        let is_equal = |[lower, upper]: &[u32; 2]| self.class(*lower) == self.class(*upper);
+        self.pairs.iter().map(is_equal).collect()
+    }
+
+    fn class(&self, j: u32) -> usize {
+        let node = self.features.binary_search(&j);
+        self.classes[node.unwrap_or(self.features.len())]
+    }
+
     /// A point in order that is near w.
     pub fn project(&self, w: &[f64]) -> Vec<f64> {
+        self.near(w, &vec![0.0; self.edges.len()])
+    }
+
+    /// The same with Aw at least `margins`, up to rounding, but for pairs of equal weights.
+    pub(crate) fn inside(&self, w: &[f64], margins: &[f64]) -> Vec<f64> {
+        let mut of_edges = vec![0.0_f64; self.edges.len()];
+        for (pair, margin) in self.pairs.iter().zip(margins) {
+            let edge = pair.map(|j| self.class(j));
+            if let Ok(at) = self.edges.binary_search(&edge) {
+                of_edges[at] = of_edges[at].max(*margin);
+            }
+        }
+        self.near(w, &of_edges)
+    }
+
+    /// Classes of an edge differ by its margin at least.
+    fn near(&self, w: &[f64], margins: &[f64]) -> Vec<f64> {
         let count = self.bounded.len();
         let mut ranges = vec![[f64::INFINITY, f64::NEG_INFINITY]; count];
         for (&j, &class) in self.features.iter().zip(&self.classes) {
             let [low, high] = ranges[class];
             ranges[class] = [low.min(w[j as usize]), high.max(w[j as usize])];
         }
-        let value = |([low, high], [at_most, at_least]): ([f64; 2], [bool; 2])| {
+        // How far from 0 a class is at least, on either side.
+        let mut distances = vec![[0.0_f64; 2]; count];
+        let edges = self.edges.iter().zip(margins);
+        for (&[lower, upper], margin) in edges.clone().rev() {
+            if self.bounded[upper][0] {
+                distances[lower][0] = distances[lower][0].max(distances[upper][0] + margin);
+            }
+        }
+        for (&[lower, upper], margin) in edges.clone() {
+            if self.bounded[lower][1] {
+                distances[upper][1] = distances[upper][1].max(distances[lower][1] + margin);
+            }
+        }
+        let value = |class: usize| {
+            let [low, high] = ranges[class];
             let middle = if low <= high {
                 low / 2.0 + high / 2.0
             } else {
                 0.0
             };
-            let capped = if at_most { middle.min(0.0) } else { middle };
-            if at_least { capped.max(0.0) } else { capped }
+            let ([at_most, at_least], [below, above]) = (self.bounded[class], distances[class]);
+            let capped = if at_most { middle.min(-below) } else { middle };
+            if at_least { capped.max(above) } else { capped }
         };
-        let values: Vec<f64> = ranges
-            .into_iter()
-            .zip(self.bounded.iter().copied())
-            .map(value)
-            .collect();
+        let values: Vec<f64> = (0..count).map(value).collect();
         let (mut largest, mut smallest) = (values.clone(), values);
-        for &[lower, upper] in &self.edges {
-            largest[upper] = largest[upper].max(largest[lower]);
+        for (&[lower, upper], margin) in edges.clone() {
+            largest[upper] = largest[upper].max(largest[lower] + margin);
         }
-        for &[lower, upper] in self.edges.iter().rev() {
-            smallest[lower] = smallest[lower].min(smallest[upper]);
+        for (&[lower, upper], margin) in edges.rev() {
+            smallest[lower] = smallest[lower].min(smallest[upper] - margin);
         }
         let mut near = w.to_vec();
         for (&j, &class) in self.features.iter().zip(&self.classes) {
-            near[j as usize] = largest[class] / 2.0 + smallest[class] / 2.0;
+            // What is 0 stays 0, whatever the margins are rounded to.
+            near[j as usize] = match self.bounded[class] {
+                [true, true] => 0.0,
+                _ => largest[class] / 2.0 + smallest[class] / 2.0,
+            };
         }
         near
     }
@@ -278,6 +322,27 @@ mod tests {
             let violation = order.differences(&w).into_iter().fold(0.0_f64, |a, d| a.max(-d));
             let off = near.iter().zip(&w).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             prop_assert!(off <= 13.0 * violation, "{off} {violation}");
+        }
+
+        #[test]
+        fn a_point_inside_keeps_its_margins(
+            pairs in prop::collection::vec((0u32..13, 0u32..13), 0..25),
+            w in prop::collection::vec(-2.0..2.0, 12),
+            margins in prop::collection::vec(0.0..1.0, 25),
+        ) {
+            let order = order(12, &pairs);
+            let near = order.inside(&w, &margins);
+            let apart = order.differences(&near).into_iter().zip(&margins).zip(order.are_equal());
+            for ((s, margin), is_equal) in apart {
+                match is_equal {
+                    true => prop_assert_eq!(s, 0.0),
+                    false => prop_assert!(s >= margin - 1e-14, "{} {}", s, margin),
+                }
+            }
+            let again = order.inside(&near, &margins);
+            for (a, b) in again.iter().zip(&near) {
+                prop_assert!((a - b).abs() < 1e-13);
+            }
         }
 
         #[test]

@@ -22,8 +22,16 @@ fn drawn() -> [Method; 6] {
 
 impl Mean {
     fn cell(self) -> Cell {
-        let shown = format!("{:.5} ± {:.5}", self.mean, self.standard_error);
-        Cell::rounded(self.mean, shown)
+        Cell::rounded(self.mean, self.shown())
+    }
+
+    /// Five decimals, or two digits of the standard error.
+    fn shown(self) -> String {
+        let digits = match self.standard_error > 0.0 {
+            true => (1.0 - self.standard_error.log10().floor()).clamp(5.0, 9.0) as usize,
+            false => 5,
+        };
+        format!("{:.digits$} ± {:.digits$}", self.mean, self.standard_error)
     }
 }
 
@@ -214,13 +222,7 @@ impl Consistency {
     fn panel_row(&self, population: &str, rows: usize) -> PanelRow {
         let found = drawn().map(|method| self.of(population, method.name(), rows));
         let described: Vec<String> = (found.iter().flatten())
-            .map(|row| {
-                let Mean {
-                    mean,
-                    standard_error,
-                } = row.excess;
-                format!("{} {mean:.5} ± {standard_error:.5}", row.method)
-            })
+            .map(|row| format!("{} {}", row.method, row.excess.shown()))
             .collect();
         let value = |row: Option<&Excess>| {
             let Mean {

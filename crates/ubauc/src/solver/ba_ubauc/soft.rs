@@ -40,6 +40,8 @@
 mod monotone;
 mod system;
 
+use std::borrow::Cow;
+
 use super::newton::System;
 use super::rounding::Rounding;
 use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
@@ -49,7 +51,7 @@ use crate::solver::order::Order;
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
 use crate::solver::threshold::{TIED, balanced};
 use crate::{Error, Result};
-use monotone::{Augmented, Monotone};
+use monotone::{Monotone, OrderStep, Slacks};
 use system::{Newton, Problem};
 
 /// A step is accepted at this share of the descent that the slope promises (Armijo) …
@@ -69,8 +71,8 @@ const LITTLE: f64 = 0.01;
 /// Steps without progress after which the solver gives up; a descent by less than this share of P is none.
 const IDLE: usize = 5;
 const PROGRESS: f64 = 1e-12;
-/// How often that may happen where weights are in order.
-const MAX_STUCK: usize = 20;
+/// Where weights are in order, N·P of the point itself is at most this share of what ends the search from its bound before it is put in order.
+const NEAR_ORDER: f64 = 0.5;
 
 /// Where the next fit on the same rows begins.
 pub(super) struct WarmStart {
@@ -82,8 +84,8 @@ pub(super) struct WarmStart {
     is_scored: bool,
     /// With its preconditioner.
     newton: Option<Newton>,
-    /// Of the order, and ρ.
-    multipliers: Option<(Vec<f64>, f64)>,
+    /// Of the order.
+    multipliers: Option<Vec<f64>>,
 }
 
 impl WarmStart {
@@ -180,15 +182,22 @@ struct Best {
 /// Where the solver stands.
 struct Status {
     found: SoftEvaluation,
-    /// ∇.
+    /// ∇, or ∇ − Aᵀμ where weights are in order.
     gradient: Vec<f64>,
-    /// N·P, or G where weights are in order.
+    /// N·P.
     objective: f64,
-    /// The objective less its minimum is at most this …
+    /// N·P, or N·P − μᵀAw where weights are in order, less its minimum is at most this …
     distance: f64,
-    /// … and this less that is a lower bound of the minimum of N·P.
+    /// … and this less that is a lower bound of the minimum.
     lower: f64,
-    augmented: Option<Augmented>,
+    slacks: Option<Slacks>,
+}
+
+impl Status {
+    /// N·P less its lower bound.
+    fn gap(&self) -> f64 {
+        self.objective - self.lower + self.distance
+    }
 }
 
 impl<'s, 'a> Solver<'s, 'a> {
@@ -203,23 +212,29 @@ impl<'s, 'a> Solver<'s, 'a> {
         // With all scores 0 the best λ is where both sides are equally heavy.
         let at_zero = params.softness * (shards.total.neg / shards.total.pos).ln();
         let is_warm = warm.is_some();
-        let start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
-        // Scores begin at 0.
-        let is_first = !is_warm && !shards.is_scored();
-        if !start.is_scored && !is_first {
-            shards.set_weights(&start.w);
-        }
-        let ordered = order.map_or(&[][..], Order::features);
+        let mut start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
         let monotone = match order {
             Some(order) => {
                 let mut diagonal = shards.raw_square_diagonal()?;
                 // At most: p(1 − p) ≤ 1/4.
                 let curvature = params.beta + 0.25 / params.softness;
                 diagonal.iter_mut().for_each(|h| *h *= curvature);
-                Some(Monotone::new(order, &diagonal, start.multipliers))
+                let objective = objective_at_zero(shards, params);
+                let multipliers = start.multipliers.take();
+                let mut monotone = Monotone::new(order, &diagonal, multipliers, objective);
+                let raw = monotone.start(&shards.raw(&start.w));
+                start.w = shards.scaled(&raw);
+                start.is_scored = false;
+                Some(monotone)
             }
             None => None,
         };
+        // Scores begin at 0.
+        let is_first = !is_warm && monotone.is_none() && !shards.is_scored();
+        if !start.is_scored && !is_first {
+            shards.set_weights(&start.w);
+        }
+        let ordered = order.map_or(&[][..], Order::features);
         Ok(Solver {
             newton: (start.newton).unwrap_or_else(|| Newton::new(shards, ordered)),
             monotone,
@@ -246,7 +261,6 @@ impl<'s, 'a> Solver<'s, 'a> {
 
     pub(super) fn run(mut self, progress: Option<Progress<'_>>) -> Result<(Fit, WarmStart)> {
         let (mut nearest, mut lowest, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
-        let mut stuck = 0;
         let certifies = match &self.bound {
             Bound::Ridge(_) => true,
             Bound::Factor(system) => system.certifies(&self.params),
@@ -257,7 +271,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             let start = self.shards.soft_slope(self.lambda, self.params.softness)?;
             self.balance(start)?;
         }
-        let at_zero = self.objective_at_zero();
+        let at_zero = objective_at_zero(self.shards, &self.params);
         let mut newton = 0;
         let stop = loop {
             let point = self.evaluate(certifies)?;
@@ -271,37 +285,32 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let gained = LITTLE * (at_zero - point.objective);
                 enough = enough.min(gained.max(ROUNDING * point.objective));
             }
-            let inner = match &self.monotone {
-                Some(monotone) => monotone.inner(enough, point.objective),
+            let gap = point.gap();
+            let near = match &self.monotone {
+                Some(_) => NEAR_ORDER * enough,
                 None => enough,
             };
-            if point.distance <= inner {
-                if let Some(stop) = self.settle(&point, enough, certifies)? {
-                    break stop;
-                }
-                (nearest, lowest, idle) = (f64::INFINITY, f64::INFINITY, 0);
-                continue;
+            if gap <= near
+                && let Some(stop) = self.settle(&point, enough, certifies)?
+            {
+                break stop;
             }
             if newton >= self.params.max_newton {
                 break Stop::MaxNewton;
             }
             // Far from the minimum the gap may rise while P still descends.
-            let is_nearer = point.distance < 0.9 * nearest;
+            let is_nearer = gap < 0.9 * nearest;
             let is_lower = point.objective < lowest - 0.1 * enough.max(PROGRESS * lowest);
             idle = if is_nearer || is_lower { 0 } else { idle + 1 };
-            nearest = nearest.min(point.distance);
+            nearest = nearest.min(gap);
             lowest = lowest.min(point.objective);
-            if idle > IDLE || !self.step(&point, inner, is_compared)? {
-                // Rounding ends the search for the minimum of G, not that for its multipliers.
-                stuck += 1;
-                if self.monotone.is_none() || stuck > MAX_STUCK {
-                    break Stop::Stalled;
-                }
-                if let Some(stop) = self.settle(&point, enough, certifies)? {
-                    break stop;
-                }
-                (nearest, lowest, idle) = (f64::INFINITY, f64::INFINITY, 0);
-                continue;
+            if idle > IDLE || !self.step(&point, enough, is_compared)? {
+                // Put in order it may be near enough.
+                let settled = match &self.monotone {
+                    Some(_) => self.settle(&point, enough, certifies)?,
+                    None => None,
+                };
+                break settled.unwrap_or(Stop::Stalled);
             }
             newton += 1;
             let is_enough = (!is_compared || self.is_solved()) && self.promised <= enough;
@@ -315,27 +324,6 @@ impl<'s, 'a> Solver<'s, 'a> {
     /// Whether the last step was solved well enough for its promise to count.
     fn is_solved(&self) -> bool {
         self.share <= FORCING * FORCING
-    }
-
-    /// N·P at w = 0 and the best λ and b.
-    fn objective_at_zero(&self) -> f64 {
-        let BaUbaucParams {
-            beta,
-            softness,
-            intercept,
-            ..
-        } = self.params;
-        let total = self.shards.total;
-        let lambda = softness * (total.neg / total.pos).ln();
-        let loss = Loss::Soft { softness };
-        let value = total.pos * loss.value(lambda) + total.neg * loss.value(-lambda);
-        // Σ V (y − b)² for the mean b of y.
-        let [pos, neg] = self.shards.square_weights();
-        let squares = match intercept {
-            true => 4.0 * pos * neg / (pos + neg),
-            false => pos + neg,
-        };
-        value + 0.5 * beta * squares
     }
 
     /// The best λ for the current z, from a point near it.
@@ -373,16 +361,21 @@ impl<'s, 'a> Solver<'s, 'a> {
             add_to(-off, &found.curvature.0, &mut gradient);
         }
         let square = dot(&self.w, &self.w);
-        let mut objective = found.value + 0.5 * (beta * found.squares + ridge * square);
+        let objective = found.value + 0.5 * (beta * found.squares + ridge * square);
         refuse_infinite(objective)?;
         let mut lower = objective;
-        let augmented = self.monotone.as_ref().map(|monotone| {
-            let at = monotone.at(&self.shards.raw(&self.w));
+        let mut of_order = None;
+        let slacks = self.monotone.as_ref().map(|monotone| {
+            let raw = self.shards.raw(&self.w);
+            let at = monotone.at(&raw);
+            let (mut off, of_product) = monotone.rounding(&at, &raw);
+            self.shards.divide(&mut off);
+            of_order = Some(off);
+            lower -= of_product;
             let mut force = monotone.force(&at);
             self.shards.divide(&mut force);
             add_to(1.0, &force, &mut gradient);
             lower -= at.product();
-            objective += monotone.value(&at);
             at
         });
         let share = unbalanced.abs() / found.up.max(found.down).max(f64::MIN_POSITIVE);
@@ -392,15 +385,19 @@ impl<'s, 'a> Solver<'s, 'a> {
             false if share <= rounding => share * found.value,
             false => f64::INFINITY,
         };
-        let of_order = augmented.as_ref().map_or(0.0, Augmented::size);
-        let forces = beta * found.squares.sqrt() + found.multipliers + of_order;
+        let forces = beta * found.squares.sqrt() + found.multipliers;
+        // ‖∇‖ with what rounding may hide of Aᵀμ, in the norm of the bound.
+        let with_order = |squared: &dyn Fn(&[f64]) -> f64| {
+            let off = of_order.as_ref().map_or(0.0, |off| squared(off).sqrt());
+            (squared(&gradient).sqrt() + off).powi(2)
+        };
         let distance = match &self.bound {
             Bound::Ridge(rounding) => {
-                let inner = dot(&gradient, &gradient) / (2.0 * ridge);
+                let inner = with_order(&|g| dot(g, g) / (2.0 * ridge));
                 rounding.of_forces(inner, forces, &self.w)
             }
             Bound::Factor(system) if certifies => {
-                let (_, inner) = system.distance(&gradient, ridge);
+                let inner = with_order(&|g| system.distance(g, ridge).1);
                 let forces = forces / beta.sqrt();
                 system.rounding().of_forces(inner, forces, &self.w)
             }
@@ -414,7 +411,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             objective,
             distance: distance + slack,
             lower,
-            augmented,
+            slacks,
             found,
         })
     }
@@ -433,7 +430,7 @@ impl<'s, 'a> Solver<'s, 'a> {
                 lambda: self.lambda,
             };
         }
-        let gap = relative(point.distance, point.objective);
+        let gap = relative(point.gap(), point.objective);
         let trace = TracePoint {
             newton,
             objective: point.objective / self.n,
@@ -456,14 +453,19 @@ impl<'s, 'a> Solver<'s, 'a> {
         let ridge = self.n * gamma;
         let found = &point.found;
         let mut matrix = (self.shards).soft_matrix(beta, &found.curvature, intercept)?;
-        if let (Some(monotone), Some(at)) = (&self.monotone, &point.augmented) {
+        let mut gradient = Cow::Borrowed(&point.gradient);
+        if let (Some(monotone), Some(at)) = (&mut self.monotone, &point.slacks) {
+            let mut force = monotone.aim(at, enough);
+            self.shards.divide(&mut force);
+            add_to(1.0, &force, gradient.to_mut());
             matrix.stiffness = Some(monotone.stiffness(at));
         }
         let problem = Problem {
             matrix: &matrix,
-            gradient: &point.gradient,
+            gradient: &gradient,
             ridge,
-            enough,
+            // What is left of ∇G says little of Σ sμ.
+            enough: if self.monotone.is_some() { 0.0 } else { enough },
             share: match is_compared {
                 true => {
                     (self.model_error * self.model_error).clamp(FORCING * FORCING, LOOSE * LOOSE)
@@ -471,20 +473,35 @@ impl<'s, 'a> Solver<'s, 'a> {
                 false => FORCING * FORCING,
             },
         };
-        let (p, share) = self.newton.direction(self.shards, &problem)?;
+        let (mut p, share) = self.newton.direction(self.shards, &problem)?;
         self.share = share;
-        let slope = dot(&point.gradient, &p);
+        let mut slope = dot(&gradient, &p);
         if slope.is_nan() || slope >= 0.0 {
             return Ok(false);
         }
         self.promised = -0.5 * slope;
+        let of_order = match (&self.monotone, &point.slacks) {
+            (Some(monotone), Some(at)) => {
+                let step = monotone.step(at, &self.shards.raw(&p));
+                p.iter_mut().for_each(|p| *p *= step.longest);
+                slope *= step.longest;
+                Some(step)
+            }
+            _ => None,
+        };
         let from = (self.lambda, softness);
         let line = (self.shards).soft_line(&p, found, from, beta, intercept)?;
-        let Some((t, at)) = self.line_search(point, &p, slope, line)? else {
+        let Some((t, at)) = self.line_search(point, (&p, slope), of_order.as_ref(), line)? else {
             return Ok(false);
         };
         self.shards.advance(t);
         add_to(t, &p, &mut self.w);
+        if let (Some(monotone), Some(at), Some(step)) =
+            (&mut self.monotone, &point.slacks, &of_order)
+        {
+            let raw = self.shards.raw(&self.w);
+            monotone.take(at, step, t * step.longest, &raw);
+        }
         self.balance(at)?;
         Ok(true)
     }
@@ -493,8 +510,8 @@ impl<'s, 'a> Solver<'s, 'a> {
     fn line_search(
         &mut self,
         point: &Status,
-        p: &[f64],
-        slope: f64,
+        (p, slope): (&[f64], f64),
+        of_order: Option<&OrderStep>,
         (line, end): (SoftLine, SoftPoint),
     ) -> Result<Option<(f64, SoftPoint)>> {
         let BaUbaucParams {
@@ -509,19 +526,21 @@ impl<'s, 'a> Solver<'s, 'a> {
         let first = beta * square_slope + ridge * dot(&self.w, p);
         let second = beta * square_curvature + ridge * dot(p, p);
         let noise = ROUNDING * point.objective.abs();
-        let direction = self.monotone.as_ref().map(|_| self.shards.raw(p));
-        let of_order = match (&self.monotone, &point.augmented, &direction) {
-            (Some(monotone), Some(at), Some(p)) => Some(monotone.along(at, p)),
-            _ => None,
-        };
+        let longest = of_order.map_or(1.0, |step| step.longest);
+        let promised = longest * (2.0 - longest) * self.promised;
         let (mut t, mut at) = (1.0, end);
         for _ in 0..MAX_HALVINGS {
-            let of_order = of_order.as_ref().map_or(0.0, |along| along(t));
+            let of_order = match (&self.monotone, &point.slacks, of_order) {
+                (Some(monotone), Some(at), Some(step)) => {
+                    monotone.along(at, step, t * step.longest)
+                }
+                _ => 0.0,
+            };
             let squares = t * first + 0.5 * t * t * second;
             let change = at.value - point.found.value + squares + of_order;
             if change <= DESCENT * t * slope + noise {
                 self.model_error = match t == 1.0 {
-                    true => ((self.promised + change) / self.promised).abs().min(1.0),
+                    true => ((promised + change) / promised).abs().min(1.0),
                     false => 1.0,
                 };
                 return Ok(Some((t, at)));
@@ -599,6 +618,22 @@ impl<'s, 'a> Solver<'s, 'a> {
         };
         Ok((fit, warm))
     }
+}
+
+/// N·P at w = 0 and the best λ and b.
+fn objective_at_zero(shards: &Shards<'_>, params: &BaUbaucParams) -> f64 {
+    let softness = params.softness;
+    let total = shards.total;
+    let lambda = softness * (total.neg / total.pos).ln();
+    let loss = Loss::Soft { softness };
+    let value = total.pos * loss.value(lambda) + total.neg * loss.value(-lambda);
+    // Σ V (y − b)² for the mean b of y.
+    let [pos, neg] = shards.square_weights();
+    let squares = match params.intercept {
+        true => 4.0 * pos * neg / (pos + neg),
+        false => pos + neg,
+    };
+    value + 0.5 * params.beta * squares
 }
 
 fn refuse_infinite(objective: f64) -> Result<()> {

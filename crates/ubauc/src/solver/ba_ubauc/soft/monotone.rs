@@ -1,13 +1,15 @@
-//! Weights in order ([`Order`]), N·P(w) → min with Aw ≥ 0: an augmented Lagrangian over the Newton steps of the soft bound.
+//! Weights in order ([`Order`]), N·P(w) → min with s = Aw ≥ 0: a primal-dual interior point over the Newton steps of the
+//! soft bound.
 //!
 //! ```text
-//! G(w) = N·P(w) + Σ_k { [μ_k − ρ_k(Aw)_k]₊² − μ_k² }/(2ρ_k),   μ⁺ = [μ − ρAw]₊
-//! ∇G = ∇(N·P) − Aᵀμ⁺,   with the Hessian M + A_aᵀρA_a of the pairs a where μ⁺ > 0
+//! G(w) = N·P(w) − τ Σ_k ln s_k,   s = Aw > 0 all the way,   ∇G = ∇(N·P) − Aᵀ(τ/s)
+//! (M + AᵀDA) p = −∇G,   D = μ/s,   Δμ = τ/s − μ − D Ap
 //! ```
 //!
-//! G is minimised as N·P is, the closer the nearer the end; then μ ← μ⁺, and all ρ grow if that by which the order is missed,
-//! Σ_k (μ⁺ − μ)²/ρ, has not shrunk enough. They begin with what N·P may be curved by along a pair: of two features with
-//! Hessian entries h_i and h_j, which keep their distance but for w_i − w_j, it is 1/(1/h_i + 1/h_j).
+//! The multipliers μ ≥ 0 come to τ/s, and that is Newton's method for ∇(N·P) = Aᵀμ with sμ = τ. A step goes no nearer to the bound than a
+//! share of the way, is halved until G descends, and τ falls towards 0 as long as steps gain what they promise.
+//! Weights that are bound to be equal have no inside: for them G has −ν·s + ½ρs² in place of the logarithm, with a large ρ and
+//! ν ← ν − ρs.
 //!
 //! **Certificate.** For μ ≥ 0 and any w′ in order N·P(w′) ≥ N·P(w′) − μᵀAw′, and with the gradient u of the loss at w,
 //! whether w is in order or not, Fenchel's inequality gives a bound of the right side that is quadratic in w′. Its least value is
@@ -16,8 +18,8 @@
 //! D = N·P(w) − μᵀAw − ½ ‖∇(N·P) − Aᵀμ‖²_{H₀⁻¹} ≤ min { N·P(w′): Aw′ ≥ 0 }
 //! ```
 //!
-//! With μ = μ⁺ the last term is that of ∇G, which `soft.rs` bounds anyhow. The answer is the point in order near w
-//! ([`Order::project`]), and its N·P − D is what is certified: for w in order itself, ½‖∇ − Aᵀμ‖² + μᵀAw.
+//! whose last term `soft.rs` bounds as it does without an order. The answer is w, or where that is as good a point with equal
+//! weights where the multiplier says that they are: what is flat is flat to the last bit.
 //!
 //! A is of the weights of raw features; for those of the solver it is AL.
 
@@ -27,63 +29,78 @@ use crate::Result;
 use crate::data::rows::dot;
 use crate::solver::order::{Order, Stiffness};
 
-/// The minimum of G may be missed by this share of what ends the search …
-const LAST: f64 = 0.3;
-/// … or by this share of the gap of the last point in order, which is taken for this share of the objective at first.
-const SHARE: f64 = 0.05;
-const FIRST_GAP: f64 = 0.02;
-/// ρ grows by this where the order is missed by more than this share of what it was missed by before.
-const GROWTH: f64 = 10.0;
-const SHRUNK: f64 = 0.05;
-/// ρ grows no further: beyond it rounding of Aw is more than a multiplier.
-const STIFFEST: f64 = 1e9;
+/// Σ sμ at first, as a share of the objective at w = 0: from nothing, and from the minimum of another fit.
+const FIRST: f64 = 0.1;
+const FIRST_WARM: f64 = 1e-3;
+/// What a step leaves of s and μ at least.
+const KEPT: f64 = 0.005;
+/// τ falls to this share of what sμ is after a whole step, to the other after half of one.
+const FALL: f64 = 0.05;
+const FALL_HALF: f64 = 0.3;
+/// μ is within this factor of τ/s.
+const APART: f64 = 1e10;
+/// ρ of weights that are equal, in curvatures of their pair.
+const STIFF: f64 = 1e6;
+/// Σ sμ falls no further than this share of what ends the search.
+const LAST: f64 = 0.2;
 /// The curvature of a feature is taken for this share of the mean at least.
 const LEAST_SCALE: f64 = 1e-3;
-/// Multipliers move no more often.
-const MAX_ROUNDS: usize = 60;
+/// τ falls below what ends the search no more often.
+const MAX_ROUNDS: usize = 8;
 
 /// Multipliers of the order, and the best point in order.
 pub(super) struct Monotone<'a> {
     pub(super) order: &'a Order,
+    /// Pairs of weights that are bound to be equal.
+    is_equal: Vec<bool>,
+    /// μ, and ν of these.
     mu: Vec<f64>,
-    /// ρ of each pair is this times its scale.
-    rho: f64,
+    tau: f64,
+    /// What N·P may be curved by along a pair: of two features with Hessian entries h_i and h_j, which keep their distance but for
+    /// w_i − w_j, it is 1/(1/h_i + 1/h_j).
     scales: Vec<f64>,
-    missed: f64,
-    /// Of the last point in order.
-    gap: Option<f64>,
+    /// How much of the last step was taken.
+    taken: f64,
     rounds: usize,
     /// N·P, weights of the raw features, λ.
     best: Option<(f64, Vec<f64>, f64)>,
 }
 
-/// Where G is looked at.
-pub(super) struct Augmented {
-    /// Aw.
-    differences: Vec<f64>,
-    /// μ⁺.
-    plus: Vec<f64>,
+/// Where the weights stand.
+pub(super) struct Slacks {
+    /// s = Aw.
+    s: Vec<f64>,
+    /// μ, and ν − ρs of equal weights.
+    mu: Vec<f64>,
 }
 
-impl Augmented {
-    /// μ⁺ᵀAw.
+impl Slacks {
+    /// μᵀAw.
     pub(super) fn product(&self) -> f64 {
-        dot(&self.plus, &self.differences)
+        dot(&self.mu, &self.s)
     }
+}
 
-    /// ‖μ⁺‖.
-    pub(super) fn size(&self) -> f64 {
-        dot(&self.plus, &self.plus).sqrt()
-    }
+/// A step, for the line search and the multipliers.
+pub(super) struct OrderStep {
+    /// Ap.
+    along: Vec<f64>,
+    /// The share of the step that keeps s > 0.
+    pub(super) longest: f64,
 }
 
 impl<'a> Monotone<'a> {
-    /// `diagonal` is about that of the Hessian of N·P, for raw features; `warm` are multipliers and ρ of the fit before.
-    pub(super) fn new(order: &'a Order, diagonal: &[f64], warm: Option<(Vec<f64>, f64)>) -> Self {
+    /// `diagonal` is about that of the Hessian of N·P, for raw features; `warm` are multipliers of the fit before; `objective` is at
+    /// w = 0.
+    pub(super) fn new(
+        order: &'a Order,
+        diagonal: &[f64],
+        warm: Option<Vec<f64>>,
+        objective: f64,
+    ) -> Self {
         let count = order.pairs().len();
-        let cold = || (vec![0.0; count], 1.0);
-        let known = warm.filter(|(mu, _)| mu.len() == count);
-        let (mu, rho) = known.unwrap_or_else(cold);
+        let known = warm.filter(|mu| mu.len() == count);
+        let share = if known.is_some() { FIRST_WARM } else { FIRST };
         // Of a feature without rows, which the penalty alone keeps where it is, it must not be nothing.
         let of_order = order.features().iter().map(|j| diagonal[*j as usize]);
         let mean = of_order.sum::<f64>() / order.features().len().max(1) as f64;
@@ -94,95 +111,195 @@ impl<'a> Monotone<'a> {
             (1.0 / inverse).clamp(1e-100, 1e100)
         };
         Monotone {
+            is_equal: order.are_equal(),
             scales: order.pairs().iter().map(scale).collect(),
-            order,
-            mu,
-            rho,
-            missed: f64::INFINITY,
-            gap: None,
+            mu: known.unwrap_or_else(|| vec![0.0; count]),
+            tau: share * objective / count.max(1) as f64,
+            taken: 0.0,
             rounds: 0,
             best: None,
+            order,
         }
     }
 
-    /// How near the minimum of G must be.
-    pub(super) fn inner(&self, enough: f64, objective: f64) -> f64 {
-        let gap = self.gap.unwrap_or(FIRST_GAP * objective.abs());
-        (LAST * enough).max(SHARE * gap)
+    /// The weights of raw features nearby at which all s are such that τ/s is about μ, and no less than what moves a weight.
+    pub(super) fn start(&mut self, raw: &[f64]) -> Vec<f64> {
+        let tau = self.tau;
+        let pairs = self.mu.iter().zip(&self.scales);
+        let margins: Vec<f64> = pairs
+            .map(|(mu, scale)| tau / mu.max((tau * scale).sqrt()))
+            .collect();
+        let raw = self.order.inside(raw, &margins);
+        let s = self.slacks_of(&raw);
+        for ((mu, s), equal) in self.mu.iter_mut().zip(s).zip(&self.is_equal) {
+            if !equal {
+                *mu = tau / s;
+            }
+        }
+        raw
+    }
+
+    /// Aw, above 0 but for equal weights.
+    fn slacks_of(&self, raw: &[f64]) -> Vec<f64> {
+        let mut s = self.order.differences(raw);
+        let size = |j: &u32| raw.get(*j as usize).map_or(0.0, |w| w.abs());
+        for ((s, pair), equal) in s.iter_mut().zip(self.order.pairs()).zip(&self.is_equal) {
+            if !equal {
+                let rounding = f64::EPSILON * pair.iter().map(size).sum::<f64>();
+                *s = s.max(rounding).max(1e-150);
+            }
+        }
+        s
     }
 
     /// At weights of the raw features.
-    pub(super) fn at(&self, raw: &[f64]) -> Augmented {
-        let differences = self.order.differences(raw);
-        let plus = differences.iter().zip(&self.mu).zip(&self.scales);
-        let plus = plus.map(|((s, mu), scale)| (mu - self.rho * scale * s).max(0.0));
-        Augmented {
-            plus: plus.collect(),
-            differences,
+    pub(super) fn at(&self, raw: &[f64]) -> Slacks {
+        let s = self.slacks_of(raw);
+        let mu = s.iter().zip(&self.mu).zip(&self.scales).zip(&self.is_equal);
+        let mu = mu.map(|(((s, mu), scale), equal)| match equal {
+            true => mu - STIFF * scale * s,
+            false => *mu,
+        });
+        Slacks {
+            mu: mu.collect(),
+            s,
         }
     }
 
-    /// −Aᵀμ⁺, for raw features.
-    pub(super) fn force(&self, at: &Augmented) -> Vec<f64> {
+    /// −Aᵀμ, for raw features.
+    pub(super) fn force(&self, at: &Slacks) -> Vec<f64> {
         let mut force = vec![0.0; self.order.cols()];
-        self.order.add_transposed(-1.0, &at.plus, &mut force);
+        self.order.add_transposed(-1.0, &at.mu, &mut force);
         force
     }
 
-    /// G − N·P.
-    pub(super) fn value(&self, at: &Augmented) -> f64 {
-        let terms = at.plus.iter().zip(&self.mu).zip(&self.scales);
-        let terms = terms.map(|((plus, mu), scale)| (plus - mu) * (plus + mu) / scale);
-        terms.sum::<f64>() / (2.0 * self.rho)
-    }
-
-    /// What G − N·P changes by, t along a direction of the raw weights.
-    pub(super) fn along(&self, at: &Augmented, direction: &[f64]) -> impl Fn(f64) -> f64 {
-        let along = self.order.differences(direction);
-        move |t| {
-            let terms = (at.differences.iter().zip(&along))
-                .zip(self.mu.iter().zip(&at.plus))
-                .zip(&self.scales);
-            let change = terms.map(|(((s, d), (mu, plus)), scale)| {
-                let moved = (mu - self.rho * scale * (s + t * d)).max(0.0);
-                (moved - plus) * (moved + plus) / scale
-            });
-            change.sum::<f64>() / (2.0 * self.rho)
+    /// What rounding may hide: of Aᵀμ in each raw feature, and of μᵀAw.
+    pub(super) fn rounding(&self, at: &Slacks, raw: &[f64]) -> (Vec<f64>, f64) {
+        let (mut of_force, mut of_product) = (vec![0.0; self.order.cols()], 0.0);
+        for (pair, mu) in self.order.pairs().iter().zip(&at.mu) {
+            for j in pair.map(|j| j as usize) {
+                if let (Some(force), Some(w)) = (of_force.get_mut(j), raw.get(j)) {
+                    *force += f64::EPSILON * mu.abs();
+                    of_product += f64::EPSILON * (mu * w).abs();
+                }
+            }
         }
+        (of_force, of_product)
     }
 
-    pub(super) fn stiffness(&self, at: &Augmented) -> Stiffness {
-        let pairs = self.order.pairs().iter().zip(&self.scales).zip(&at.plus);
-        let active = pairs.filter(|(_, plus)| **plus > 0.0);
+    /// τ falls if the last step allows it, not below what is worth a share of `enough`; then Aᵀ(μ − τ/s), for raw features, what
+    /// leads from ∇(N·P) − Aᵀμ to ∇G.
+    pub(super) fn aim(&mut self, at: &Slacks, enough: f64) -> Vec<f64> {
+        let free = self.is_equal.iter().filter(|equal| !**equal).count().max(1) as f64;
+        let pairs = at.s.iter().zip(&at.mu).zip(&self.is_equal);
+        let sum: f64 = pairs
+            .filter(|(_, equal)| !**equal)
+            .map(|((s, mu), _)| s * mu)
+            .sum();
+        let fall = match self.taken {
+            taken if taken >= 0.9 => FALL,
+            taken if taken >= 0.5 => FALL_HALF,
+            _ => 1.0,
+        };
+        let least = LAST * 0.1f64.powi(self.rounds as i32) * enough / free;
+        self.tau = (fall * sum / free).max(least).min(self.tau);
+        let missing = at.s.iter().zip(&at.mu).zip(&self.is_equal);
+        let missing: Vec<f64> = missing
+            .map(|((s, mu), equal)| if *equal { 0.0 } else { mu - self.tau / s })
+            .collect();
+        let mut force = vec![0.0; self.order.cols()];
+        self.order.add_transposed(1.0, &missing, &mut force);
+        force
+    }
+
+    /// D.
+    pub(super) fn stiffness(&self, at: &Slacks) -> Stiffness {
+        let pairs = (self.order.pairs().iter().zip(&self.scales))
+            .zip(at.s.iter().zip(&at.mu))
+            .zip(&self.is_equal);
         Stiffness {
-            pairs: active
-                .map(|((pair, scale), _)| (*pair, self.rho * scale))
+            pairs: pairs
+                .map(|(((pair, scale), (s, mu)), equal)| match equal {
+                    true => (*pair, STIFF * scale),
+                    false => (*pair, mu / s),
+                })
                 .collect(),
         }
     }
 
-    /// The multipliers of the minimum of G.
-    fn advance(&mut self, at: &Augmented) {
-        let changes = at.plus.iter().zip(&self.mu).zip(&self.scales);
-        let squares = changes.map(|((plus, mu), scale)| (plus - mu) * (plus - mu) / scale);
-        let missed = squares.sum::<f64>().sqrt() / self.rho;
-        if missed > SHRUNK * self.missed {
-            self.rho = (GROWTH * self.rho).min(STIFFEST);
+    /// Along a direction of the raw weights.
+    pub(super) fn step(&self, at: &Slacks, direction: &[f64]) -> OrderStep {
+        let along = self.order.differences(direction);
+        let pairs = at.s.iter().zip(&along).zip(&self.is_equal);
+        let longest = pairs
+            .filter(|((_, d), equal)| **d < 0.0 && !**equal)
+            .map(|((s, d), _)| (1.0 - KEPT) * s / -d)
+            .fold(1.0, f64::min);
+        OrderStep { along, longest }
+    }
+
+    /// What G − N·P changes by, t along a step.
+    pub(super) fn along(&self, at: &Slacks, step: &OrderStep, t: f64) -> f64 {
+        let pairs = (at.s.iter().zip(&step.along))
+            .zip(at.mu.iter().zip(&self.scales))
+            .zip(&self.is_equal);
+        let change = pairs.map(|(((s, d), (mu, scale)), equal)| match equal {
+            true => t * d * (0.5 * STIFF * scale * t * d - mu),
+            false => -self.tau * (t * d / s).ln_1p(),
+        });
+        change.sum()
+    }
+
+    /// The multipliers after `t` of a step, which led to these weights of raw features.
+    pub(super) fn take(&mut self, at: &Slacks, step: &OrderStep, t: f64, raw: &[f64]) {
+        let tau = self.tau;
+        let change: Vec<f64> = (at.s.iter().zip(&at.mu).zip(&step.along))
+            .map(|((s, mu), d)| tau / s - mu - mu / s * d)
+            .collect();
+        let pairs = at.mu.iter().zip(&change).zip(&self.is_equal);
+        let longest = pairs
+            .filter(|((_, d), equal)| **d < 0.0 && !**equal)
+            .map(|((mu, d), _)| (1.0 - KEPT) * mu / -d)
+            .fold(1.0, f64::min);
+        let share = longest * (t / step.longest).min(1.0);
+        let s = self.slacks_of(raw);
+        for (k, mu) in self.mu.iter_mut().enumerate() {
+            if self.is_equal[k] {
+                if t >= 0.9 {
+                    *mu -= STIFF * self.scales[k] * s[k];
+                }
+                continue;
+            }
+            let near = tau / s[k];
+            *mu = (at.mu[k] + share * change[k]).clamp(near / APART, near * APART);
         }
-        self.missed = missed;
-        self.mu.clone_from(&at.plus);
-        self.rounds += 1;
+        self.taken = t.min(longest);
+    }
+
+    /// Where multipliers hold weights together they become equal, and what is near is put in order.
+    fn flattened(&self, at: &Slacks, raw: &[f64]) -> Vec<f64> {
+        let pairs = self.order.pairs().iter().zip(&self.scales);
+        let pairs = pairs.zip(at.s.iter().zip(&at.mu)).zip(&self.is_equal);
+        let held = pairs.filter(|(((_, scale), (s, mu)), equal)| **equal || *scale * *s < **mu);
+        let held: Vec<[u32; 2]> = held
+            .flat_map(|(((pair, _), _), _)| [*pair, [pair[1], pair[0]]])
+            .collect();
+        let flat = match Order::new(self.order.cols(), held) {
+            Ok(order) => order.project(raw),
+            Err(_) => raw.to_vec(),
+        };
+        self.order.project(&flat)
     }
 
     /// For the next fit.
-    pub(super) fn into_warm(self) -> (Vec<f64>, f64) {
-        (self.mu, self.rho)
+    pub(super) fn into_warm(self) -> Vec<f64> {
+        self.mu
     }
 }
 
 impl Solver<'_, '_> {
-    /// At the minimum of G, or as near as can be had: the stop if the point in order near it is as near to the minimum as
-    /// was asked for, and otherwise none, with other multipliers. Without an order it is the end.
+    /// Near the minimum: the stop if a point in order is as near to it as was asked for, and otherwise none, with a smaller τ to come.
+    /// Without an order it is the end.
     pub(super) fn settle(
         &mut self,
         point: &Status,
@@ -193,34 +310,30 @@ impl Solver<'_, '_> {
             true => Stop::Converged,
             false => Stop::Estimated,
         };
-        let Some(at) = &point.augmented else {
+        let (Some(at), Some(monotone)) = (&point.slacks, &self.monotone) else {
             return Ok(Some(near));
         };
-        let objective = self.put_in_order()?;
         let lower = match certifies {
             true => self.dual,
             false => point.lower - point.distance,
         };
+        let raw = self.shards.raw(&self.w);
+        let flat = monotone.flattened(at, &raw);
+        let projected = monotone.order.project(&raw);
+        for raw in [flat, projected] {
+            if self.put_in_order(raw)? - lower <= enough {
+                return Ok(Some(near));
+            }
+        }
         let Some(monotone) = &mut self.monotone else {
             return Ok(Some(near));
         };
-        let gap = objective - lower;
-        if gap <= enough {
-            return Ok(Some(near));
-        }
-        monotone.gap = Some(gap);
-        monotone.advance(at);
-        // What the last step promised was of another G.
-        self.promised = f64::INFINITY;
+        monotone.rounds += 1;
         Ok((monotone.rounds > MAX_ROUNDS).then_some(Stop::Stalled))
     }
 
-    /// The least N·P of the points in order so far, the one near w included.
-    fn put_in_order(&mut self) -> Result<f64> {
-        let Some(monotone) = &self.monotone else {
-            return Ok(f64::INFINITY);
-        };
-        let raw = monotone.order.project(&self.shards.raw(&self.w));
+    /// The least N·P of the points in order so far, this one included, which is of raw features.
+    fn put_in_order(&mut self, raw: Vec<f64>) -> Result<f64> {
         let kept = self.lambda;
         self.shards.set_raw_weights(raw.clone());
         let softness = self.params.softness;
@@ -250,8 +363,11 @@ impl Solver<'_, '_> {
 
     /// Ends at the best point in order: its weights of the raw features.
     pub(super) fn end_in_order(&mut self) -> Result<Option<Vec<f64>>> {
-        if self.monotone.as_ref().is_some_and(|m| m.best.is_none()) {
-            self.put_in_order()?;
+        if let Some(monotone) = &self.monotone {
+            let raw = monotone.order.project(&self.shards.raw(&self.w));
+            if monotone.best.is_none() {
+                self.put_in_order(raw)?;
+            }
         }
         let best = self.monotone.as_mut().and_then(|m| m.best.take());
         Ok(best.map(|(_, raw, lambda)| {
