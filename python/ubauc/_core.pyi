@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+MAX_COLUMNS: int
+PAIRS_PER_COLUMN: list[float]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -17,11 +17,6 @@ from .exceptions import CollapseWarning, warn_user
 # "auto" needs this many examples of each class: five folds beside a fifth held out.
 ENOUGH = 10
 
-# How many pairs are tried where nothing is said: about one for each column, or about three.
-PAIRS = [{"per-column": 1.0}, {"per-column": 3.0}]
-# The effects of rows with more columns are too many to be looked at.
-MAX_COLUMNS = 2000
-
 # Learners are pickled and copied as their state, which is bit for bit.
 copyreg.pickle(_core.Learner, lambda learner: (_core_learner, (learner.to_bytes(),)))
 copyreg.pickle(_core.RivalLearner, lambda learner: (_core_rival, (learner.to_bytes(),)))
@@ -287,7 +282,8 @@ def first_map(estimator, problem, spec):
 def maps_of(estimator):
     """The maps to choose from, as the library has them; None for those that suit the table."""
     choice = estimator._pair_choice()
-    pairs = [{"pairs": one} for one in (PAIRS if choice is None else [choice])]
+    default = [{"per-column": share} for share in _core.PAIRS_PER_COLUMN]
+    pairs = [{"pairs": one} for one in (default if choice is None else [choice])]
     if estimator.features == "auto":
         return None if choice is None else ["linear", "additive", *pairs]
     return pairs if estimator.features == "pairs" else ["additive"]
@@ -396,7 +392,7 @@ class Run:
             }
         if problem.is_table():
             return _core.effects_of_table(*given, solution.gains, refit)
-        if problem.x.shape[1] > MAX_COLUMNS:
+        if problem.x.shape[1] > _core.MAX_COLUMNS:
             return None
         return _core.effects_of_rows(*given, refit)
 

@@ -35,9 +35,6 @@ from ._table import (
     table_of,
 )
 
-# Rows of more numbers are learned from as they are, unless asked for.
-MAX_COLUMNS = 2000
-
 
 class TableClassifier(ReportingClassifier):
     """Takes tables; a class has `features`, `interactions` and `categorical_features`."""
@@ -267,7 +264,7 @@ def _named(given, names):
 
 def stays_linear(rows, cols, stored):
     """Whether rows of numbers are too wide, or too sparse, for bins; as the program has it."""
-    return cols > MAX_COLUMNS or _core.suited_scale(rows, cols, stored) == "maxabs"
+    return cols > _core.MAX_COLUMNS or _core.suited_scale(rows, cols, stored) == "maxabs"
 
 
 def _accepted(X):

@@ -2,15 +2,12 @@
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use ubauc::glass_box::{MapKind, PairChoice};
+use ubauc::glass_box::{MapKind, PAIRS_PER_COLUMN, PairChoice};
 use ubauc::objective::loss::Loss;
 
 use crate::args::WrongUsage;
 use crate::column_list::ColumnList;
 use crate::training::quoted;
-
-/// Tables of numbers with more columns are learned from as they are.
-pub(crate) const MAX_COLUMNS: usize = 2000;
 
 /// Which features, where the file is a table.
 #[derive(Debug, Args)]
@@ -131,8 +128,8 @@ impl FeatureArgs {
                 MapKind::Additive,
                 MapKind::Pairs(choice),
             ]),
-            (FeaturesName::Pairs, false, None) => Plan::Map(pairs(1.0)),
-            (FeaturesName::Pairs, true, None) => Plan::Search(vec![pairs(1.0), pairs(3.0)]),
+            (FeaturesName::Pairs, false, None) => Plan::Map(pairs(PAIRS_PER_COLUMN[0])),
+            (FeaturesName::Pairs, true, None) => Plan::Search(PAIRS_PER_COLUMN.map(pairs).to_vec()),
             (FeaturesName::Pairs, false, Some(choice)) => Plan::Map(MapKind::Pairs(choice)),
             (FeaturesName::Pairs, true, Some(choice)) => Plan::Search(vec![MapKind::Pairs(choice)]),
             (FeaturesName::Additive, false, _) => Plan::Map(MapKind::Additive),

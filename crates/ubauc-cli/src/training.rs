@@ -15,7 +15,7 @@ use ubauc::document::numbers::thousands;
 use ubauc::features::ColumnMap;
 use ubauc::features::codes::{are_codes, are_codes_of_classes};
 use ubauc::features::columns::{LEAST_ROWS, Monotone};
-use ubauc::glass_box::{GlassBox, LearnedMap, MapKind};
+use ubauc::glass_box::{GlassBox, LearnedMap, MAX_COLUMNS, MapKind};
 use ubauc::model::{Model, Reading};
 use ubauc::read::table::{
     ColumnKind, ColumnReport, Data, TableExamples, TableOptions, read_data, table_of_rows,
@@ -23,7 +23,7 @@ use ubauc::read::table::{
 
 use crate::column_list::{ColumnList, all_names};
 use crate::column_report::{self, FeaturesReport};
-use crate::feature_args::{MAX_COLUMNS, Plan, kind_of};
+use crate::feature_args::{Plan, kind_of};
 use crate::input::{ClassArgs, FormatArgs, TABLES};
 use crate::met::skipped_notice;
 use crate::output::Output;

@@ -16,7 +16,6 @@ use ubauc::glass_box::effects::{Effects, SavedEffects};
 use ubauc::glass_box::explain::{self, RowSum, Shown};
 use ubauc::glass_box::intervals::Refit;
 use ubauc::model::Model;
-use ubauc::solver::ba_ubauc::BatchInputs;
 
 use crate::cluster_maps::LearnedMap;
 use crate::error::{Refused, unknown};
@@ -141,22 +140,8 @@ impl LentRefit<'_> {
         weights: Option<&[f64]>,
         of: impl FnOnce(&Refit<'_>) -> ubauc::Result<Option<Vec<[f64; 2]>>>,
     ) -> ubauc::Result<Option<Vec<[f64; 2]>>> {
-        let Some(params) = self.spec.minimised() else {
-            return Ok(None);
-        };
-        let divisors = self.spec.divisors(data, weights)?;
-        of(&Refit {
-            data,
-            inputs: BatchInputs {
-                weights,
-                divisors: divisors.as_deref(),
-                nesting: learned.and_then(|learned| learned.nesting.as_ref()),
-                order: learned.and_then(|learned| learned.order.as_ref()),
-                ..BatchInputs::default()
-            },
-            params: &params,
-            groups: self.groups,
-        })
+        let refit = Refit::new(&self.spec, data, learned, weights, self.groups)?;
+        refit.as_ref().map_or(Ok(None), of)
     }
 }
 

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use ubauc::algorithm::{Algorithm, BaUbauc, OlUbauc, Spec};
 use ubauc::data::rows::Rows;
 use ubauc::data::scale::Scale;
+use ubauc::glass_box::{MAX_COLUMNS, PAIRS_PER_COLUMN};
 use ubauc::metrics::Criterion;
 
 use crate::error::{Refused, unknown};
@@ -79,6 +80,8 @@ pub(crate) fn rival(json: &str) -> PyResult<Spec> {
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MAX_COLUMNS", MAX_COLUMNS)?;
+    module.add("PAIRS_PER_COLUMN", PAIRS_PER_COLUMN)?;
     module.add_function(wrap_pyfunction!(defaults, module)?)?;
     module.add_function(wrap_pyfunction!(suited_scale, module)?)?;
     module.add_function(wrap_pyfunction!(check_criterion, module)?)

@@ -243,8 +243,8 @@ class Pair:
         solution.map = map_name(self.map)
         solution.effects = self._effects(task, solution)
         n = int(counted.sum())
-        # One in a hundred always may be tied: no need to count more then.
-        if solution.tied is not None and solution.tied > n // 100:
+        # So many always may be tied, whatever the features: no need to count more then.
+        if solution.tied is not None and solution.tied > _core.most_tied(n, 0, 0):
             cluster, of_features, _ = self.mapped(task)
             unavoidable = _tune.unavoidable(cluster, of_features)
             solution.collapsed = solution.tied > _core.most_tied(n, of_features.cols, unavoidable)

@@ -10,12 +10,11 @@ use ubauc::algorithm::{Learner, Spec};
 use ubauc::data::rows::Row;
 use ubauc::metrics::BucketAuc;
 use ubauc::read::StreamTable;
+use ubauc::solver::ol_ubauc::eta0;
 
 use super::drift::Watch;
 use super::report::Bounded;
 
-/// Labelled examples that η₀ is found on.
-const TRIAL: usize = 1_000;
 /// Buckets of the progressive AUC: 2^20, sign, exponent and 8 more bits of the score; 16 MiB.
 pub(super) const BITS: u32 = 20;
 /// Those of a window, emptied and looked through at every line.
@@ -192,7 +191,7 @@ impl State {
                     positive,
                     weight,
                 });
-                if self.head.waiting.len() == TRIAL {
+                if self.head.waiting.len() == eta0::SAMPLE {
                     self.find_eta0()?;
                 }
                 None
@@ -296,7 +295,7 @@ fn renumbered(examples: &[&Waiting]) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use ubauc::container::{self, Kind};
-    use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale, eta0};
+    use ubauc::solver::ol_ubauc::{OlUbaucParams, RunningScale};
 
     use super::*;
 

@@ -5,14 +5,13 @@ use serde_json::{Value, json};
 use ubauc::algorithm::{Algorithm, Outcome, Spec};
 use ubauc::data::labels::Choice;
 use ubauc::features::FeatureMap;
+use ubauc::glass_box::MAX_COLUMNS;
 use ubauc::glass_box::effects::{Effects, SavedEffects};
 use ubauc::glass_box::intervals::Refit;
 use ubauc::model::Model;
 use ubauc::model_file::{Parameters, SavedModel};
-use ubauc::solver::ba_ubauc::BatchInputs;
 
 use super::TrainArgs;
-use crate::feature_args::MAX_COLUMNS;
 use crate::names::name_of;
 use crate::search::kind;
 use crate::training::{Mapped, Training};
@@ -104,20 +103,8 @@ pub(super) fn parameters_of(args: &TrainArgs, spec: &Spec, trained: &Outcome) ->
 fn effects(model: &Model, spec: &Spec, training: &Training) -> Result<Option<SavedEffects>> {
     let weights = training.weights.as_deref();
     let learned = training.mapped.as_ref().map(|mapped| &mapped.learned);
-    let params = spec.minimised();
-    let divisors = spec.divisors(&training.data, weights)?;
-    let refit = params.as_ref().map(|params| Refit {
-        data: &training.data,
-        inputs: BatchInputs {
-            weights,
-            divisors: divisors.as_deref(),
-            nesting: learned.and_then(|learned| learned.nesting.as_ref()),
-            order: learned.and_then(|learned| learned.order.as_ref()),
-            ..BatchInputs::default()
-        },
-        params,
-        groups: training.groups.as_deref(),
-    });
+    let groups = training.groups.as_deref();
+    let refit = Refit::new(spec, &training.data, learned, weights, groups)?;
     if let Some(Mapped { learned, table, .. }) = &training.mapped {
         let map = &learned.map;
         let effects = Effects::new(map, &model.weights, model.intercept, table, weights)?;

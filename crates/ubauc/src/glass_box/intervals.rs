@@ -13,7 +13,9 @@
 //!
 //! It says what other examples of the same kind would change; not what other pairs, bins or another γ would.
 
+use super::LearnedMap;
 use super::effects::Effects;
+use crate::algorithm::Spec;
 use crate::data::dataset::Dataset;
 use crate::data::split;
 use crate::data::table::Table;
@@ -36,15 +38,40 @@ const ROWS: usize = 20_000;
 pub struct Refit<'a> {
     /// The features.
     pub data: &'a Dataset,
-    /// With sample weights, scale, and how features share weights and are in order; start and progress are not used.
-    pub inputs: BatchInputs<'a>,
+    /// How its features share weights and are in order; none where they are numbers.
+    pub learned: Option<&'a LearnedMap>,
+    /// Sample weights.
+    pub weights: Option<&'a [f64]>,
+    /// What every feature is divided by.
+    pub divisors: Option<Vec<f64>>,
     /// The loss.
-    pub params: &'a BaUbaucParams,
+    pub params: BaUbaucParams,
     /// The group of every row.
     pub groups: Option<&'a [u32]>,
 }
 
-impl Refit<'_> {
+impl<'a> Refit<'a> {
+    /// As these parameters have it; none of models that are no minima.
+    pub fn new(
+        spec: &Spec,
+        data: &'a Dataset,
+        learned: Option<&'a LearnedMap>,
+        weights: Option<&'a [f64]>,
+        groups: Option<&'a [u32]>,
+    ) -> Result<Option<Refit<'a>>> {
+        let Some(params) = spec.minimised() else {
+            return Ok(None);
+        };
+        Ok(Some(Refit {
+            divisors: spec.divisors(data, weights)?,
+            data,
+            learned,
+            weights,
+            params,
+            groups,
+        }))
+    }
+
     /// Of the terms of a map of columns, in the order of [`Effects::terms`]. Importances are compared on some of the rows of
     /// the table.
     pub fn of_table(
@@ -53,7 +80,7 @@ impl Refit<'_> {
         table: &Table,
         weights: &[f64],
     ) -> Result<Option<Vec<[f64; 2]>>> {
-        let some = some_rows(table, self.inputs.weights);
+        let some = some_rows(table, self.weights);
         self.intervals(weights, &|weights| {
             let effects = Effects::new(map, weights, 0.0, table, Some(&some))?;
             Ok(effects.terms.iter().map(|term| term.importance).collect())
@@ -84,19 +111,21 @@ impl Refit<'_> {
         let all = importances(weights)?;
         let params = BaUbaucParams {
             tolerance: TOLERANCE,
-            ..*self.params
+            ..self.params
         };
         let without = |part: u32| -> Result<Vec<f64>> {
             let weight = |(i, of): (usize, &Option<u32>)| match of {
-                Some(of) if *of != part => self.inputs.weights.map_or(1.0, |s| s[i]),
+                Some(of) if *of != part => self.weights.map_or(1.0, |s| s[i]),
                 _ => 0.0,
             };
             let sample: Vec<f64> = parts.iter().enumerate().map(weight).collect();
             let inputs = BatchInputs {
                 weights: Some(&sample),
                 start: Some(weights),
-                progress: None,
-                ..self.inputs
+                divisors: self.divisors.as_deref(),
+                nesting: self.learned.and_then(|learned| learned.nesting.as_ref()),
+                order: self.learned.and_then(|learned| learned.order.as_ref()),
+                ..BatchInputs::default()
             };
             let path = Path::new(self.data, &inputs, params.weighting())?;
             let fitted = path.stop_by_estimate().fit(&params)?;
@@ -114,7 +143,7 @@ impl Refit<'_> {
     /// The part of every row; none of rows without weight.
     fn parts(&self) -> Result<Option<Vec<Option<u32>>>> {
         let n = self.data.rows().len();
-        let weight = |i: usize| self.inputs.weights.map_or(1.0, |s| s[i]);
+        let weight = |i: usize| self.weights.map_or(1.0, |s| s[i]);
         let of: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0).collect();
         let positive: Vec<bool> = of.iter().map(|&i| self.data.positive()[i]).collect();
         let dealt = match self.groups {

@@ -53,6 +53,13 @@ pub enum MapKind {
     Pairs(PairChoice),
 }
 
+/// Tables of more columns are left to the linear map, unless another is asked for: their bins would be more features than a search has
+/// time for, and their effects more than can be looked at.
+pub const MAX_COLUMNS: usize = 2000;
+
+/// Pairs for each column that are tried where nothing is said; the first alone where there is no search.
+pub const PAIRS_PER_COLUMN: [f64; 2] = [1.0, 3.0];
+
 /// Which pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -39,15 +39,15 @@ use crate::data::labels::Binary;
 use crate::data::table::Table;
 use crate::features::columns::{ColumnMap, Monotone, NestedMap};
 use crate::glass_box::shrinkage::GAMMA;
-use crate::glass_box::{LearnedMap, MapKind, PairChoice, Ranking, TrainingTable};
+use crate::glass_box::{
+    LearnedMap, MAX_COLUMNS, MapKind, PAIRS_PER_COLUMN, PairChoice, Ranking, TrainingTable,
+};
 use crate::{Error, Result};
 
 /// Losses that go on from the linear map.
 const LOSSES: usize = 3;
 /// Decades from the best γ of one map within which those of the next are tried first.
 const NEAR: f64 = 1.05;
-/// Tables of more columns are left to the linear map: their bins would be more features than a search has time for.
-const MAX_COLUMNS: usize = 2000;
 /// Pairs that are tried at most where nothing is said.
 const MOST_PAIRS: usize = 100;
 /// A table with more columns than this, and this many values or more, is wide.
@@ -99,11 +99,13 @@ fn default_maps(rows: usize, columns: usize) -> (Vec<MapKind>, Vec<MapKind>) {
         true => MapKind::Pairs(PairChoice::PerColumn(share)),
         false => MapKind::Pairs(PairChoice::Best(MOST_PAIRS)),
     };
-    let mut maps = match columns {
-        0..=1 => vec![MapKind::Linear, MapKind::Additive],
-        2..=MAX_COLUMNS => vec![MapKind::Linear, MapKind::Additive, pairs(1.0), pairs(3.0)],
-        _ => vec![MapKind::Linear],
-    };
+    let mut maps = vec![MapKind::Linear];
+    if columns <= MAX_COLUMNS {
+        maps.push(MapKind::Additive);
+    }
+    if (2..=MAX_COLUMNS).contains(&columns) {
+        maps.extend(PAIRS_PER_COLUMN.map(pairs));
+    }
     maps.dedup();
     let leaves_out = is_wide(rows, columns) && columns > MOST_PAIRS;
     maps.into_iter()

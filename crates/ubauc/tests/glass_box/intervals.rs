@@ -5,7 +5,7 @@ use ubauc::data::table::Table;
 use ubauc::glass_box::effects::Effects;
 use ubauc::glass_box::intervals::{Refit, some_rows};
 use ubauc::glass_box::{GlassBox, MapKind, PairChoice, TrainingTable};
-use ubauc::solver::ba_ubauc::{BaUbaucParams, BatchInputs};
+use ubauc::solver::ba_ubauc::BaUbaucParams;
 
 use super::{labels, training};
 use crate::columns::{number, table};
@@ -43,12 +43,10 @@ fn intervals(
 ) -> Option<Vec<[f64; 2]>> {
     let refit = Refit {
         data: &found.data,
-        inputs: BatchInputs {
-            weights: of.weights,
-            nesting: found.learned.nesting.as_ref(),
-            ..BatchInputs::default()
-        },
-        params,
+        learned: Some(&found.learned),
+        weights: of.weights,
+        divisors: None,
+        params: *params,
         groups: of.groups,
     };
     let some = some_rows(of.table, of.weights);
