@@ -25,7 +25,7 @@ use ubauc::container::{self, Kind};
 use ubauc::features::columns::bins::{Divided, Division, Runs, ValueCounts};
 use ubauc::features::columns::pairs::PairCounts;
 use ubauc::features::columns::pairs::rank::{PairSums, all_pairs, in_order};
-use ubauc::features::columns::{ColumnSummary, NestedMap, TableSummary, WIDTHS};
+use ubauc::features::columns::{ColumnSummary, NestedMap, NumberBins, TableSummary, WIDTHS};
 use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::glass_box::effects::{EffectSums, Effects};
 use ubauc::glass_box::ranking::{self, MainSums};
@@ -182,13 +182,15 @@ impl MapLearner {
 }
 
 impl MapLearner {
-    fn counts(&self) -> Vec<Option<ValueCounts>> {
+    fn bins(&self) -> Vec<Option<NumberBins>> {
         let counts = self.values.iter();
-        counts.map(|runs| runs.as_ref().map(Runs::counts)).collect()
+        let counts: Vec<Option<ValueCounts>> =
+            counts.map(|runs| runs.as_ref().map(Runs::counts)).collect();
+        NumberBins::of_counts(&self.linear.columns, &counts)
     }
 
     fn nested(&self) -> PyResult<NestedMap> {
-        let nested = NestedMap::of_counts(self.linear.clone(), &self.counts());
+        let nested = NestedMap::of_bins(self.linear.clone(), &self.bins());
         Ok(nested.map_err(Refused::from)?)
     }
 }
@@ -212,7 +214,7 @@ impl PairLearner {
             all.merge(part);
             Ok(())
         })?;
-        let sides = Sides::new(&additive, &maps.counts(), &sums.deviations());
+        let sides = Sides::new(&additive, &maps.bins(), &sums.deviations());
         Ok(PairLearner {
             additive,
             sides,

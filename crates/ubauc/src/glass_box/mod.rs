@@ -34,7 +34,7 @@ use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::table::Table;
 use crate::features::FeatureMap;
-use crate::features::columns::{ColumnMap, Monotone, NestedMap, value_counts};
+use crate::features::columns::{ColumnMap, Monotone, NestedMap, number_bins};
 use crate::model::Model;
 use crate::solver::ba_ubauc::{self, BaUbaucParams, BatchInputs, Progress};
 use crate::solver::nesting::Nesting;
@@ -170,7 +170,11 @@ impl<'a> TrainingTable<'a> {
             MapKind::Additive => self.shrunk(self.additive()?.into())?,
             MapKind::Pairs(choice) => {
                 let additive = self.additive()?;
-                self.shrunk(Ranking::new(self, &additive)?.with_pairs(&additive, choice)?)?
+                let ranking = Ranking::new(self, &additive)?;
+                let learned = ranking.with_pairs(&additive, choice)?;
+                // The cells of all rows are not needed any more.
+                drop(ranking);
+                self.shrunk(learned)?
             }
         };
         learned.in_order()
@@ -187,7 +191,9 @@ impl<'a> TrainingTable<'a> {
 
     /// The additive map.
     pub(crate) fn additive(&self) -> Result<NestedMap> {
-        NestedMap::of_counts(self.linear()?, &value_counts(self.table, self.weights))
+        let linear = self.linear()?;
+        let bins = number_bins(self.table, &linear.columns, self.weights);
+        NestedMap::of_bins(linear, &bins)
     }
 
     /// Learns a map and fits the weights of its features.

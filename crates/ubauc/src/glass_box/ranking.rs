@@ -5,7 +5,7 @@
 //! (1e-5) the residuals of the three tables on which it was tried were noisier, and the pairs ranked first were worse.
 //! Numbers are ranked in the bins of the coarsest width. Both were chosen by the test AUC of five tables.
 //!
-//! Rows are needed for four things, each a sum over parts of the table: how often values occur ([`Sides::new`]), what a
+//! Rows are needed for four things, each a sum over parts of the table: how often values occur ([`number_bins`]), what a
 //! column adds to the score ([`MainSums`]), residuals in the cells of pairs ([`Sides::sums`]), and rows in the cells of the
 //! chosen ones ([`Sides::counts`]). [`Ranking`] has one part, the table; a cluster adds up many.
 
@@ -21,7 +21,7 @@ use crate::data::rows::Rows;
 use crate::data::split;
 use crate::features::columns::pairs::rank::{RankedPair, Residuals, rank};
 use crate::features::columns::pairs::{PairCounts, learn};
-use crate::features::columns::{ColumnKind, ColumnMap, Effect, NestedMap, value_counts};
+use crate::features::columns::{ColumnKind, ColumnMap, Effect, NestedMap, number_bins};
 use crate::objective::ubauc::ClassWeight;
 use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
 use crate::solver::nesting::Group;
@@ -191,21 +191,17 @@ impl Ranking {
     /// Ranks the pairs by the rows with a weight above 0.
     pub fn new(training: &TrainingTable<'_>, additive: &NestedMap) -> Result<Ranking> {
         training.check()?;
-        let rows = additive.map.apply(training.table)?;
-        let data = Dataset::new(rows, training.labels.clone(), Vec::new())?;
-        let (log_odds, weights) = out_of_fold(training, &data, additive)?;
-        let positive = &training.labels.positive;
-        let residuals = Residuals::logistic(&log_odds, positive, training.weights);
-        let deviations = MainSums::of(data.rows(), &weights, &additive.map).deviations();
-        let counts = value_counts(training.table, training.weights);
-        let sides = Sides::new(additive, &counts, &deviations);
+        // Before the rows, so that there is room for the values of a column.
+        let bins = number_bins(training.table, &additive.map.columns, training.weights);
+        let (residuals, deviations) = left_to_explain(training, additive)?;
+        let sides = Sides::new(additive, &bins, &deviations);
         let codes = sides.codes(training.table)?;
         let ranked = rank(&sides.coarsest(&codes), &residuals)?;
         let taken = |i: usize| training.weights.is_none_or(|s| s[i] > 0.0);
         Ok(Ranking {
             pairs: PairRanking::new(additive, sides, ranked),
             codes,
-            taken: (0..data.rows().len()).map(taken).collect(),
+            taken: (0..training.table.len()).map(taken).collect(),
         })
     }
 
@@ -248,6 +244,20 @@ pub fn residual_params() -> BaUbaucParams {
 /// The log-odds where columns tell nothing: for too few examples to leave any out.
 pub fn prior_log_odds(n_pos: usize, n_neg: usize) -> f64 {
     ((n_pos as f64 + 0.5) / (n_neg as f64 + 0.5)).ln()
+}
+
+/// Residuals at the log-odds of the additive map, and how much each column adds to these.
+fn left_to_explain(
+    training: &TrainingTable<'_>,
+    additive: &NestedMap,
+) -> Result<(Residuals, Vec<f64>)> {
+    let rows = additive.map.apply(training.table)?;
+    let data = Dataset::new(rows, training.labels.clone(), Vec::new())?;
+    let (log_odds, weights) = out_of_fold(training, &data, additive)?;
+    let deviations = MainSums::of(data.rows(), &weights, &additive.map).deviations();
+    let positive = &training.labels.positive;
+    let residuals = Residuals::logistic(&log_odds, positive, training.weights);
+    Ok((residuals, deviations))
 }
 
 /// The log-odds of every row by a model that has not seen it, and the weights of one of these models.

@@ -166,8 +166,13 @@ impl Order {
                 0.0
             };
             let ([at_most, at_least], [below, above]) = (self.bounded[class], distances[class]);
-            let capped = if at_most { middle.min(-below) } else { middle };
-            if at_least { capped.max(above) } else { capped }
+            let capped = if at_most {
+                middle.min(0.0 - below)
+            } else {
+                middle
+            };
+            // −0 is 0.
+            (if at_least { capped.max(above) } else { capped }) + 0.0
         };
         let values: Vec<f64> = (0..count).map(value).collect();
         let (mut largest, mut smallest) = (values.clone(), values);
@@ -392,6 +397,8 @@ mod tests {
         let order = Order::new(8, pairs.to_vec()).unwrap();
         let near = order.project(&[1.0, 0.0, 2.0, 5.0, 7.0, -1.0, -3.0, 9.0]);
         assert_eq!(near, [0.5, 0.5, 2.0, 6.0, 6.0, 0.0, -3.0, 9.0]);
+        let flat = Order::new(1, vec![[0, ZERO]]).unwrap().project(&[2.0]);
+        assert!(flat[0] == 0.0 && flat[0].is_sign_positive());
         assert!(Order::new(3, vec![[0, 3]]).is_err());
         assert!(Order::new(0, Vec::new()).unwrap().project(&[]).is_empty());
     }

@@ -224,6 +224,39 @@ fn an_order_that_holds_anyhow_changes_nothing() {
     assert_eq!(found.stop, Stop::Converged);
 }
 
+/// Of a column of zeros nothing but the order says anything: it stays at 0, or as near as its neighbours let it.
+#[test]
+fn weights_that_no_row_holds_are_small() {
+    let (mut rows, positive) = noisy(300, 3, 1.0, 3);
+    rows.iter_mut().for_each(|row| row.extend([0.0, 0.0]));
+    for (gamma, beta) in [(0.0, 0.0), (0.0, 0.5), (1e-3, 0.0)] {
+        let mut soft = plain(rows.clone(), positive.clone());
+        (soft.problem.gamma, soft.problem.beta) = (gamma, beta);
+        // 0 ≤ w₃, and w₀ ≤ w₄ for a w₀ above 0.
+        let order = Order::new(5, vec![[ZERO, 3], [0, 4]]).unwrap();
+        let found = in_order(&soft, &order, 1e-9);
+        assert!(is_in_order(&order, &found.weights));
+        assert!(found.weights[0] > 0.1, "{:?}", found.weights);
+        assert_eq!(
+            found.weights[3], 0.0,
+            "γ {gamma} β {beta}: {:?}",
+            found.weights
+        );
+        if gamma == 0.0 {
+            let off = found.weights[4] - found.weights[0];
+            assert!(off < 1e-3, "β {beta}: {:?}", found.weights);
+        }
+        let free = soft.fit(1e-9);
+        let off = found.objective - free.objective;
+        assert!(gamma > 0.0 || off.abs() < 1e-7 * free.objective, "{off:e}");
+        // Nothing but such columns.
+        let empty = plain(vec![vec![0.0]; 20], positive[..20].to_vec());
+        let order = Order::new(1, vec![[ZERO, 0]]).unwrap();
+        let found = in_order(&empty, &order, 1e-6);
+        assert!(found.weights[0].abs() < 1e-3, "{:?}", found.weights);
+    }
+}
+
 fn in_order(soft: &Soft, order: &Order, tolerance: f64) -> Fit {
     let data = dense(&soft.problem.rows, &soft.problem.positive);
     let inputs = BatchInputs {

@@ -76,6 +76,14 @@ impl CodeVec {
         }
     }
 
+    /// These, wide enough for `cols` features.
+    pub(crate) fn of(codes: impl Iterator<Item = u32>, cols: usize) -> CodeVec {
+        match cols <= u16::NONE.index() {
+            true => CodeVec::Short(codes.map(u16::of).collect()),
+            false => CodeVec::Long(codes.collect()),
+        }
+    }
+
     /// As wide as `cols` features need.
     fn fitted(self, cols: usize) -> CodeVec {
         match self {
@@ -86,7 +94,7 @@ impl CodeVec {
         }
     }
 
-    fn all(&self) -> Codes<'_> {
+    pub(crate) fn all(&self) -> Codes<'_> {
         match self {
             CodeVec::Short(codes) => Codes::Short(codes),
             CodeVec::Long(codes) => Codes::Long(codes),

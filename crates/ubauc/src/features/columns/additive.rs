@@ -39,13 +39,67 @@ pub struct NestedMap {
     pub nesting: Nesting,
 }
 
-/// How often each value of each number occurs, of times each day with its fraction; none for a category. Rows of weight 0
-/// do not count.
-pub fn value_counts(table: &Table, weights: Option<&[f64]>) -> Vec<Option<ValueCounts>> {
+/// The bins of a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NumberBins {
+    pub(crate) bins: Bins,
+    /// Values that differ.
+    pub(crate) distinct: usize,
+}
+
+/// The bins of each number, of times by days with their fractions; none for a category. Rows of weight 0 do not count.
+/// Values of no more columns are in memory at a time than there are threads.
+pub fn number_bins(
+    table: &Table,
+    columns: &[ColumnInfo],
+    weights: Option<&[f64]>,
+) -> Vec<Option<NumberBins>> {
     use rayon::prelude::*;
+    let distinct = table.columns().iter().map(|column| {
+        let values = column_values(column, weights)?;
+        Some(some_distinct(values))
+    });
+    let widths = widths(columns, distinct);
     let columns = table.columns().par_iter().with_max_len(1);
-    let counted = |column| column_values(column, weights).map(ValueCounts::of);
-    columns.map(counted).collect()
+    let bins = |column| {
+        let counts = ValueCounts::of(column_values(column, weights)?);
+        Some(NumberBins::new(&counts, widths))
+    };
+    columns.map(bins).collect()
+}
+
+/// How many values differ, as far as 3: more do not matter.
+fn some_distinct(values: impl Iterator<Item = f64>) -> usize {
+    let mut found: Vec<f64> = Vec::with_capacity(3);
+    for x in values.filter(|x| !x.is_nan()) {
+        if !found.contains(&x) {
+            found.push(x);
+        }
+        if found.len() == 3 {
+            break;
+        }
+    }
+    found.len()
+}
+
+impl NumberBins {
+    fn new(counts: &ValueCounts, widths: &[usize]) -> NumberBins {
+        NumberBins {
+            bins: Bins::new(counts, widths),
+            distinct: counts.distinct(),
+        }
+    }
+
+    /// The same of columns whose values were counted elsewhere.
+    pub fn of_counts(
+        columns: &[ColumnInfo],
+        counts: &[Option<ValueCounts>],
+    ) -> Vec<Option<NumberBins>> {
+        let distinct = counts.iter().map(|c| c.as_ref().map(ValueCounts::distinct));
+        let widths = widths(columns, distinct);
+        let bins = |counts: &ValueCounts| NumberBins::new(counts, widths);
+        counts.iter().map(|c| c.as_ref().map(bins)).collect()
+    }
 }
 
 /// The values that are counted of a column; none of a category.
@@ -67,15 +121,16 @@ impl NestedMap {
     /// The additive map of the rows with a weight above 0, of all rows if there are no weights.
     pub fn additive(table: &Table, weights: Option<&[f64]>) -> Result<NestedMap> {
         let linear = ColumnMap::learn(table, weights)?;
-        NestedMap::of_counts(linear, &value_counts(table, weights))
+        let bins = number_bins(table, &linear.columns, weights);
+        NestedMap::of_bins(linear, &bins)
     }
 
-    /// The same from the linear map and the values of its columns, counted here or elsewhere.
-    pub fn of_counts(linear: ColumnMap, counts: &[Option<ValueCounts>]) -> Result<NestedMap> {
-        let (expected, got) = (linear.columns.len(), counts.len());
+    /// The same from the linear map and the bins of its columns.
+    pub fn of_bins(linear: ColumnMap, bins: &[Option<NumberBins>]) -> Result<NestedMap> {
+        let (expected, got) = (linear.columns.len(), bins.len());
         if expected != got {
             return Err(Error::Length {
-                what: "columns with values counted",
+                what: "columns with bins",
                 expected,
                 got,
             });
@@ -86,11 +141,12 @@ impl NestedMap {
         for effect in linear_effects {
             effects.push((effect, vec![vec![alone(0)]]));
         }
-        let widths = widths(&linear.columns, counts);
-        for (column, counts) in counts.iter().enumerate() {
+        for (column, of_number) in bins.iter().enumerate() {
             let missing = linear.columns[column].missing > 0;
-            let counts = counts.as_ref().filter(|counts| tells_more(counts, missing));
-            let bins = counts.map(|counts| nested(&Bins::new(counts, widths), missing));
+            let telling = of_number
+                .as_ref()
+                .filter(|b| tells_more(b.distinct, missing));
+            let bins = telling.map(|of_number| nested(&of_number.bins, missing));
             let has_bins = bins.is_some();
             if let Some((cells, of_bins)) = bins {
                 effects.push((Effect::Cells { column, cells }, of_bins));
@@ -156,15 +212,18 @@ impl NestedMap {
 }
 
 /// Whether the bins of a number tell more than the number does.
-fn tells_more(counts: &ValueCounts, missing: bool) -> bool {
+fn tells_more(distinct: usize, missing: bool) -> bool {
     let least = if missing { 2 } else { 3 };
-    counts.distinct() >= least
+    distinct >= least
 }
 
-/// The widths of the bins of every number.
-pub(crate) fn widths(columns: &[ColumnInfo], counts: &[Option<ValueCounts>]) -> &'static [usize] {
-    let numbers = columns.iter().zip(counts).filter(|(info, counts)| {
-        (counts.as_ref()).is_some_and(|counts| tells_more(counts, info.missing > 0))
+/// The widths of the bins of every number, by how many values each has.
+fn widths(
+    columns: &[ColumnInfo],
+    distinct: impl Iterator<Item = Option<usize>>,
+) -> &'static [usize] {
+    let numbers = columns.iter().zip(distinct).filter(|(info, distinct)| {
+        distinct.is_some_and(|distinct| tells_more(distinct, info.missing > 0))
     });
     let numbers = numbers.count();
     let few = |width: &usize| numbers * width <= MAX_CELLS;

@@ -30,7 +30,8 @@ impl ValueCounts {
         // −0 and 0 are one value.
         let mut values: Vec<f64> = values.filter(|x| !x.is_nan()).map(|x| x + 0.0).collect();
         values.sort_unstable_by(f64::total_cmp);
-        let mut counts: Vec<(f64, u64)> = Vec::new();
+        // As many as there are: columns may be long.
+        let mut counts: Vec<(f64, u64)> = Vec::with_capacity(values.chunk_by(f64::eq).count());
         for x in values {
             match counts.last_mut() {
                 Some((last, n)) if *last == x => *n += 1,

@@ -38,8 +38,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use additive::{COARSE, widths};
-pub use additive::{FACTOR, MAX_CELLS, NestedMap, WIDTHS, column_values, value_counts};
+pub(crate) use additive::COARSE;
+pub use additive::{FACTOR, MAX_CELLS, NestedMap, NumberBins, WIDTHS, column_values, number_bins};
 pub use cells::Cells;
 pub use learn::{LEAST_ROWS, Learn};
 pub use monotone::{Direction, Monotone};

@@ -5,12 +5,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::data::rows::{NO_CELL, Rows};
+use crate::data::rows::{Coded, NO_CELL, Rows};
 use crate::data::table::Table;
-use crate::features::columns::bins::{Bins, ValueCounts};
 use crate::features::columns::pairs::rank::{CellColumn, PairSums, Residuals};
 use crate::features::columns::pairs::{PairCounts, Side};
-use crate::features::columns::{COARSE, Cells, ColumnMap, Effect, NestedMap, widths};
+use crate::features::columns::{COARSE, Cells, ColumnMap, Effect, NestedMap, NumberBins};
 
 /// With more sides than this the pairs of those with the largest main effects are ranked.
 const MAX_SIDES: usize = 200;
@@ -32,18 +31,22 @@ pub struct Sides {
 }
 
 /// The cell of every row of a part on every side.
-pub(super) struct SideCodes(Vec<Vec<u32>>);
+pub(super) struct SideCodes {
+    /// Sides beside each other; none where there are no sides.
+    coded: Option<Coded>,
+    /// The first cell of every side.
+    starts: Vec<u32>,
+}
 
 impl Sides {
-    /// Every column, by how often its values occur; of too many those with the largest main effects.
-    pub fn new(additive: &NestedMap, counts: &[Option<ValueCounts>], deviations: &[f64]) -> Sides {
+    /// Every column, numbers in these bins; of too many those with the largest main effects.
+    pub fn new(additive: &NestedMap, bins: &[Option<NumberBins>], deviations: &[f64]) -> Sides {
         let mut found: Vec<PairSide> = Vec::new();
-        let widths = widths(&additive.map.columns, counts);
         for (column, info) in additive.map.columns.iter().enumerate() {
-            if let Some(counts) = counts.get(column).and_then(Option::as_ref)
-                && counts.distinct() + usize::from(info.missing > 0) > 1
+            if let Some(of_number) = bins.get(column).and_then(Option::as_ref)
+                && of_number.distinct + usize::from(info.missing > 0) > 1
             {
-                let (cells, side) = number_side(counts, widths, info.missing > 0);
+                let (cells, side) = number_side(of_number, info.missing > 0);
                 found.push(PairSide {
                     column,
                     cells,
@@ -102,34 +105,25 @@ impl Sides {
 
     pub(super) fn codes(&self, table: &Table) -> Result<SideCodes> {
         let starts = self.readers.starts();
-        let Rows::Coded(coded) = self.readers.apply(table)? else {
-            return Ok(SideCodes(Vec::new()));
-        };
-        let p = self.sides.len();
-        let codes = |k: usize| -> Vec<u32> {
-            let all = coded.all_codes();
-            let cell = |at: usize| match all.at(at) {
-                NO_CELL => NO_CELL,
-                code => code - starts[k] as u32,
-            };
-            (k..all.len()).step_by(p.max(1)).map(cell).collect()
-        };
-        Ok(SideCodes((0..p).map(codes).collect()))
+        Ok(SideCodes {
+            coded: match self.readers.apply(table)? {
+                Rows::Coded(coded) => Some(coded),
+                Rows::Dense(_) | Rows::Csr(_) => None,
+            },
+            starts: starts.into_iter().map(|start| start as u32).collect(),
+        })
     }
 
     /// Every row in the bins of the coarsest width.
     pub(super) fn coarsest(&self, codes: &SideCodes) -> Vec<CellColumn> {
-        let column = |(side, codes): (&PairSide, &Vec<u32>)| {
-            let bin = |&code: &u32| match (code, side.side.widths.last()) {
+        let column = |(k, side): (usize, &PairSide)| {
+            let bin = |code: u32| match (code, side.side.widths.last()) {
                 (NO_CELL, _) | (_, None) => NO_CELL,
                 (code, Some(bins)) => bins[code as usize],
             };
-            CellColumn {
-                codes: codes.iter().map(bin).collect(),
-                cells: side.coarsest(),
-            }
+            CellColumn::new(codes.of_side(k).map(bin), side.coarsest())
         };
-        self.sides.iter().zip(&codes.0).map(column).collect()
+        self.sides.iter().enumerate().map(column).collect()
     }
 
     /// What the rows of a part add up to, by what is left to explain of each; the first of them is row `first` of all.
@@ -163,9 +157,22 @@ impl Sides {
 
 impl SideCodes {
     pub(super) fn counts(&self, [a, b]: [usize; 2], taken: &[bool]) -> PairCounts {
-        let rows = self.0[a].iter().zip(&self.0[b]).zip(taken);
+        let rows = self.of_side(a).zip(self.of_side(b)).zip(taken);
         let taken = rows.filter(|(_, taken)| **taken);
-        PairCounts::of(taken.map(|((a, b), _)| (*a, *b)))
+        PairCounts::of(taken.map(|(cells, _)| cells))
+    }
+
+    /// The cells of all rows on one side, counted from its first.
+    fn of_side(&self, side: usize) -> impl Iterator<Item = u32> + '_ {
+        let start = self.starts[side];
+        self.coded.iter().flat_map(move |coded| {
+            let (codes, sides) = (coded.all_codes(), coded.shape().codes.max(1));
+            let cell = move |at: usize| match codes.at(at) {
+                NO_CELL => NO_CELL,
+                code => code - start,
+            };
+            (side..codes.len()).step_by(sides).map(cell)
+        })
     }
 }
 
@@ -178,8 +185,9 @@ impl PairSide {
 }
 
 /// Bins of a number, missing values in a cell of their own.
-fn number_side(counts: &ValueCounts, widths: &[usize], missing: bool) -> (Cells, Side) {
-    let bins = Bins::new(counts, widths).coarser(widths.len() - COARSE);
+fn number_side(of_number: &NumberBins, missing: bool) -> (Cells, Side) {
+    let all = &of_number.bins;
+    let bins = all.coarser(all.widths.len().saturating_sub(COARSE));
     let cells = bins.cells() as u32;
     let mut widths = bins.widths;
     if missing {

@@ -44,17 +44,11 @@ impl Rounding {
     }
 
     pub(super) fn of_factor(mut self, factor: &Cholesky) -> Rounding {
-        let largest = (0..TRIALS).map(|trial| {
-            let sign = |j: usize| match mix(trial << 32 | j as u64) & 1 {
-                0 => 1.0,
-                _ => -1.0,
-            };
-            let errors = self.sizes.iter().enumerate().map(|(j, x)| sign(j) * x);
-            let mut x: Vec<f64> = errors.collect();
+        self.kappa = largest_by_signs(&self.sizes, &|errors| {
+            let mut x = errors.to_vec();
             factor.forward(&mut x);
             0.5 * dot(&x, &x)
         });
-        self.kappa = largest.fold(0.0, f64::max);
         self
     }
 
@@ -112,6 +106,21 @@ impl Rounding {
         let terms = self.sizes.iter().zip(w);
         terms.map(|(size, w)| size * w.abs()).sum()
     }
+}
+
+/// The largest of a function of errors of these sizes and random signs.
+pub(super) fn largest_by_signs(sizes: &[f64], of: &dyn Fn(&[f64]) -> f64) -> f64 {
+    let with_signs = |trial: u64| {
+        let sign = |j: usize| match mix(trial << 32 | j as u64) & 1 {
+            0 => 1.0,
+            _ => -1.0,
+        };
+        let errors: Vec<f64> = (sizes.iter().enumerate())
+            .map(|(j, size)| sign(j) * size)
+            .collect();
+        of(&errors)
+    };
+    (0..TRIALS).map(with_signs).fold(0.0, f64::max)
 }
 
 /// What z and Xᵀu⁺ went through since they were last computed from all rows.

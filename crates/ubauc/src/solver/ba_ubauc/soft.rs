@@ -26,7 +26,7 @@
 //! is certified.
 //!
 //! **Estimates.** m = −½ ∇·p is what a step promises by the quadratic model, and about P less its minimum before it. Without a
-//! certificate a step that promises no more than what is asked for is the last. In fits that are only compared conjugate gradients need
+//! certificate, and without an order of the weights, a step that promises no more than what is asked for is the last. In fits that are only compared conjugate gradients need
 //! not leave less of a step than the square of |m − A|/m of the one before, A what that gained in place of m, but for the last step,
 //! whose promise is to be believed.
 //!
@@ -43,7 +43,7 @@ mod system;
 use std::borrow::Cow;
 
 use super::newton::System;
-use super::rounding::Rounding;
+use super::rounding::{Rounding, largest_by_signs};
 use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
 use crate::data::rows::{add_to, dot};
 use crate::objective::loss::Loss;
@@ -194,9 +194,9 @@ struct Status {
 }
 
 impl Status {
-    /// N·P less its lower bound.
+    /// N·P less its lower bound; 0 where weights that are to be equal are not yet, and N·P is below it.
     fn gap(&self) -> f64 {
-        self.objective - self.lower + self.distance
+        (self.objective - self.lower + self.distance).max(0.0)
     }
 }
 
@@ -218,10 +218,14 @@ impl<'s, 'a> Solver<'s, 'a> {
                 let mut diagonal = shards.raw_square_diagonal()?;
                 // At most: p(1 − p) ≤ 1/4.
                 let curvature = params.beta + 0.25 / params.softness;
-                diagonal.iter_mut().for_each(|h| *h *= curvature);
+                let ridge = n * params.gamma;
+                diagonal
+                    .iter_mut()
+                    .for_each(|h| *h = *h * curvature + ridge);
                 let objective = objective_at_zero(shards, params);
                 let multipliers = start.multipliers.take();
-                let mut monotone = Monotone::new(order, &diagonal, multipliers, objective);
+                let size = (&diagonal[..], n * curvature);
+                let mut monotone = Monotone::new(order, size, multipliers, objective);
                 let raw = monotone.start(&shards.raw(&start.w));
                 start.w = shards.scaled(&raw);
                 start.is_scored = false;
@@ -274,26 +278,28 @@ impl<'s, 'a> Solver<'s, 'a> {
         let at_zero = objective_at_zero(self.shards, &self.params);
         let mut newton = 0;
         let stop = loop {
-            let point = self.evaluate(certifies)?;
+            let mut point = self.evaluate(certifies)?;
             let trace = self.record(&point, newton, certifies);
             if let Some(progress) = progress {
                 progress(&trace);
             }
             let mut enough = self.params.tolerance * point.objective.abs();
-            if !certifies {
+            let gained = at_zero - point.objective;
+            if !certifies && (gained > 0.0 || self.monotone.is_none()) {
                 // A large γ leaves little to gain, and that little is the model.
-                let gained = LITTLE * (at_zero - point.objective);
-                enough = enough.min(gained.max(ROUNDING * point.objective));
+                enough = enough.min((LITTLE * gained).max(ROUNDING * point.objective));
             }
             let gap = point.gap();
             let near = match &self.monotone {
                 Some(_) => NEAR_ORDER * enough,
                 None => enough,
             };
-            if gap <= near
-                && let Some(stop) = self.settle(&point, enough, certifies)?
-            {
-                break stop;
+            if gap <= near {
+                if let Some(stop) = self.settle(&point, enough, certifies)? {
+                    break stop;
+                }
+                // Scores were computed again.
+                point = self.evaluate(certifies)?;
             }
             if newton >= self.params.max_newton {
                 break Stop::MaxNewton;
@@ -387,9 +393,11 @@ impl<'s, 'a> Solver<'s, 'a> {
         };
         let forces = beta * found.squares.sqrt() + found.multipliers;
         // ‖∇‖ with what rounding may hide of Aᵀμ, in the norm of the bound.
-        let with_order = |squared: &dyn Fn(&[f64]) -> f64| {
-            let off = of_order.as_ref().map_or(0.0, |off| squared(off).sqrt());
-            (squared(&gradient).sqrt() + off).powi(2)
+        let with_order = |squared: &dyn Fn(&[f64]) -> f64| match &of_order {
+            Some(off) => {
+                (squared(&gradient).sqrt() + largest_by_signs(off, squared).sqrt()).powi(2)
+            }
+            None => squared(&gradient),
         };
         let distance = match &self.bound {
             Bound::Ridge(rounding) => {
@@ -506,7 +514,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         Ok(true)
     }
 
-    /// t at which P has descended, and the loss there; `end` is the loss at t = 1.
+    /// t at which P, or G where weights are in order, has descended, and the loss there; `end` is the loss at t = 1.
     fn line_search(
         &mut self,
         point: &Status,
@@ -572,7 +580,7 @@ impl<'s, 'a> Solver<'s, 'a> {
             self.w = std::mem::take(&mut self.best.w);
             self.lambda = self.best.lambda;
         }
-        let raw = match self.end_in_order()? {
+        let raw = match self.end_in_order(converged)? {
             Some(raw) => raw,
             None => self.shards.raw(&self.w),
         };

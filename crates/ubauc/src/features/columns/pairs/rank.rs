@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::hash::mix;
-use crate::data::rows::NO_CELL;
+use crate::data::rows::{CodeVec, NO_CELL};
 use crate::{Error, Result};
 
 /// Rows without a residual that are added to every cell.
@@ -36,12 +36,20 @@ const FALSE_ALARMS: f64 = 0.05;
 const DENSE: usize = 2;
 
 /// A column in cells.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CellColumn {
-    /// The cell of every row, [`NO_CELL`] for none.
-    pub codes: Vec<u32>,
-    /// Number of cells.
-    pub cells: u32,
+    codes: CodeVec,
+    cells: u32,
+}
+
+impl CellColumn {
+    /// The cell of every row, of so many, [`NO_CELL`] for none.
+    pub fn new(codes: impl Iterator<Item = u32>, cells: u32) -> CellColumn {
+        CellColumn {
+            codes: CodeVec::of(codes, cells as usize),
+            cells,
+        }
+    }
 }
 
 /// What is left to explain of every row.
@@ -102,7 +110,7 @@ impl Residuals {
 
     fn check(&self, columns: &[CellColumn]) -> Result<()> {
         let n = self.residual.len();
-        let lengths = columns.iter().map(|c| c.codes.len());
+        let lengths = columns.iter().map(|c| c.codes.all().len());
         match lengths.chain([self.curvature.len()]).find(|len| *len != n) {
             None => Ok(()),
             Some(got) => Err(Error::Length {
@@ -125,7 +133,7 @@ pub fn all_pairs(columns: usize) -> Vec<[usize; 2]> {
 pub fn rank(columns: &[CellColumn], residuals: &Residuals) -> Result<Vec<RankedPair>> {
     residuals.check(columns)?;
     let rows = Rows::new(residuals, 0);
-    let prior = prior(rows.rows.len() as u64, rows.curvature());
+    let prior = prior(rows.count, rows.curvature());
     let pairs = all_pairs(columns.len());
     let gain = |of: &[usize; 2]| gain_of(&rows.sums(of.map(|c| &columns[c])), prior);
     let gains = pairs.par_iter().map(gain).collect();
@@ -185,7 +193,7 @@ impl PairSums {
         let sums = |of: &[usize; 2]| rows.sums(of.map(|c| &columns[c]));
         Ok(PairSums {
             cells: pairs.par_iter().map(sums).collect(),
-            rows: rows.rows.len() as u64,
+            rows: rows.count,
             curvature: rows.curvature(),
         })
     }
@@ -237,55 +245,69 @@ fn merged(a: &CellSums, b: &CellSums) -> CellSums {
 }
 
 /// The rows that take part.
-struct Rows {
-    rows: Vec<RowPart>,
+struct Rows<'a> {
+    residuals: &'a Residuals,
+    /// The half of every row, or [`OUT`].
+    halves: Vec<u8>,
+    /// How many take part.
+    count: u64,
 }
 
-struct RowPart {
-    row: u32,
-    half: u32,
-    residual: f64,
-    curvature: f64,
-}
+/// Stands for the half of a row that takes no part.
+const OUT: u8 = 2;
 
-impl Rows {
-    fn new(residuals: &Residuals, first: u64) -> Rows {
-        let all = residuals.residual.iter().zip(&residuals.curvature);
-        let part = |(i, (r, h)): (usize, (&f64, &f64))| RowPart {
-            row: i as u32,
-            half: (mix(first + i as u64) & 1) as u32,
-            residual: *r,
-            curvature: *h,
+impl Rows<'_> {
+    fn new(residuals: &Residuals, first: u64) -> Rows<'_> {
+        let half = |(i, h): (usize, &f64)| match *h > 0.0 {
+            true => (mix(first + i as u64) & 1) as u8,
+            false => OUT,
         };
-        let taken = all.enumerate().filter(|(_, (_, h))| **h > 0.0);
+        let halves: Vec<u8> = residuals.curvature.iter().enumerate().map(half).collect();
         Rows {
-            rows: taken.map(part).collect(),
+            residuals,
+            count: halves.iter().filter(|half| **half != OUT).count() as u64,
+            halves,
         }
     }
 
     fn curvature(&self) -> f64 {
-        self.rows.iter().map(|row| row.curvature).sum()
+        self.residuals.curvature.iter().filter(|h| **h > 0.0).sum()
     }
 
     fn sums(&self, [a, b]: [&CellColumn; 2]) -> CellSums {
         let whole = a.cells as usize * b.cells as usize;
-        match whole <= DENSE * self.rows.len() {
+        match whole <= DENSE * self.count as usize {
             true => self.table([a, b]),
             false => self.sorted([a, b]),
         }
     }
 
+    /// Every row that takes part and has both cells: where it is, and these.
+    fn cells<'c>(
+        &'c self,
+        [a, b]: [&'c CellColumn; 2],
+    ) -> impl Iterator<Item = (usize, u32, u32)> + 'c {
+        let (a, b) = (a.codes.all(), b.codes.all());
+        let taken = self
+            .halves
+            .iter()
+            .enumerate()
+            .filter(|(_, half)| **half != OUT);
+        let cells = taken.map(move |(i, _)| (i, a.at(i), b.at(i)));
+        cells.filter(|(_, x, y)| *x != NO_CELL && *y != NO_CELL)
+    }
+
+    #[inline(always)]
+    fn add(&self, i: usize, sums: &mut Sums) {
+        let half = usize::from(self.halves[i]);
+        sums[half] += self.residuals.residual[i];
+        sums[2 + half] += self.residuals.curvature[i];
+    }
+
     fn table(&self, [a, b]: [&CellColumn; 2]) -> CellSums {
         let mut sums = vec![[0.0; 4]; a.cells as usize * b.cells as usize];
-        for row in &self.rows {
-            let (x, y) = (a.codes[row.row as usize], b.codes[row.row as usize]);
-            if x == NO_CELL || y == NO_CELL {
-                continue;
-            }
-            let of_cell = &mut sums[x as usize * b.cells as usize + y as usize];
-            let half = row.half as usize;
-            of_cell[half] += row.residual;
-            of_cell[2 + half] += row.curvature;
+        for (i, x, y) in self.cells([a, b]) {
+            self.add(i, &mut sums[x as usize * b.cells as usize + y as usize]);
         }
         let cells = (0..a.cells).flat_map(|x| (0..b.cells).map(move |y| key(x, y)));
         let with_rows = |(_, sums): &(u64, Sums)| sums[2] + sums[3] > 0.0;
@@ -293,22 +315,14 @@ impl Rows {
     }
 
     fn sorted(&self, [a, b]: [&CellColumn; 2]) -> CellSums {
-        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.rows.len());
-        for (at, row) in self.rows.iter().enumerate() {
-            let (x, y) = (a.codes[row.row as usize], b.codes[row.row as usize]);
-            if x != NO_CELL && y != NO_CELL {
-                keys.push((key(x, y), at as u32));
-            }
-        }
+        let keys = self.cells([a, b]).map(|(i, x, y)| (key(x, y), i as u32));
+        let mut keys: Vec<(u64, u32)> = keys.collect();
         keys.sort_unstable();
         let runs = keys.chunk_by(|a, b| a.0 == b.0);
         let sum = |run: &[(u64, u32)]| {
             let mut sums = [0.0; 4];
-            for (_, at) in run {
-                let row = &self.rows[*at as usize];
-                sums[row.half as usize] += row.residual;
-                sums[2 + row.half as usize] += row.curvature;
-            }
+            run.iter()
+                .for_each(|(_, i)| self.add(*i as usize, &mut sums));
             (run[0].0, sums)
         };
         runs.map(sum).collect()
@@ -327,16 +341,25 @@ mod tests {
     use super::*;
 
     fn random_columns(rng: &mut Pcg64, p: usize, n: usize, cells: u32) -> Vec<CellColumn> {
-        let column = |_| CellColumn {
-            codes: (0..n).map(|_| rng.random_range(0..cells)).collect(),
-            cells,
-        };
+        let column = |_| CellColumn::new((0..n).map(|_| rng.random_range(0..cells)), cells);
         (0..p).map(column).collect()
+    }
+
+    fn codes(column: &CellColumn) -> Vec<u32> {
+        column.codes.all().to_vec()
+    }
+
+    /// With one row without a cell.
+    fn with_gap(column: &CellColumn, at: usize) -> CellColumn {
+        let mut codes = codes(column);
+        codes[at] = NO_CELL;
+        CellColumn::new(codes.into_iter(), column.cells)
     }
 
     /// By the formula, rows again for each cell.
     fn brute_force([a, b]: [&CellColumn; 2], residuals: &Residuals) -> f64 {
         let n = residuals.residual.len();
+        let (of_a, of_b) = (codes(a), codes(b));
         let taken: Vec<usize> = (0..n).filter(|&i| residuals.curvature[i] > 0.0).collect();
         let h: f64 = taken.iter().map(|&i| residuals.curvature[i]).sum();
         let prior = 20.0 * h / taken.len() as f64;
@@ -345,7 +368,7 @@ mod tests {
             for y in 0..b.cells {
                 let sum = |of: &[f64], half: u64| -> f64 {
                     let is_in = |i: &&usize| {
-                        a.codes[**i] == x && b.codes[**i] == y && mix(**i as u64) & 1 == half
+                        of_a[**i] == x && of_b[**i] == y && mix(**i as u64) & 1 == half
                     };
                     taken.iter().filter(is_in).map(|&i| of[i]).sum()
                 };
@@ -366,7 +389,7 @@ mod tests {
         let n = 200;
         let mut columns = random_columns(rng, 3, n, 4);
         columns.extend(random_columns(rng, 1, n, 300));
-        columns[0].codes[7] = NO_CELL;
+        columns[0] = with_gap(&columns[0], 7);
         let residuals = Residuals {
             residual: (0..n).map(|_| rng.random_range(-1.0..1.0)).collect(),
             curvature: (0..n).map(|i| if i % 5 == 0 { 0.0 } else { 0.2 }).collect(),
@@ -387,17 +410,15 @@ mod tests {
         let n = 500;
         let mut columns = random_columns(rng, 3, n, 4);
         columns.extend(random_columns(rng, 1, n, 900));
-        columns[1].codes[8] = NO_CELL;
+        columns[1] = with_gap(&columns[1], 8);
         let residuals = Residuals {
             residual: (0..n).map(|_| rng.random_range(-1.0..1.0)).collect(),
             curvature: (0..n).map(|i| if i % 7 == 0 { 0.0 } else { 0.2 }).collect(),
         };
         let pairs = all_pairs(4);
         let of = |rows: std::ops::Range<usize>| {
-            let column = |c: &CellColumn| CellColumn {
-                codes: c.codes[rows.clone()].to_vec(),
-                ..c.clone()
-            };
+            let column =
+                |c: &CellColumn| CellColumn::new(codes(c)[rows.clone()].iter().copied(), c.cells);
             let columns: Vec<CellColumn> = columns.iter().map(column).collect();
             let part = Residuals {
                 residual: residuals.residual[rows.clone()].to_vec(),
@@ -434,9 +455,10 @@ mod tests {
             let n = 1500;
             let columns = random_columns(rng, 50, n, 2);
             let [a, b] = [7, 31];
+            let of = [a, b].map(|side| codes(&columns[side]));
             let positive: Vec<bool> = (0..n)
                 .map(|i| {
-                    let xor = columns[a].codes[i] != columns[b].codes[i];
+                    let xor = of[0][i] != of[1][i];
                     xor == rng.random_bool(0.7)
                 })
                 .collect();
@@ -471,13 +493,7 @@ mod tests {
 
     #[test]
     fn rows_of_weight_0_and_unequal_lengths() {
-        let columns = vec![
-            CellColumn {
-                codes: vec![0, 1, 0],
-                cells: 2
-            };
-            2
-        ];
+        let columns = vec![CellColumn::new([0, 1, 0].into_iter(), 2); 2];
         let weights = [0.0, 0.0, 0.0];
         let none = Residuals::logistic(&[0.0; 3], &[true, false, true], Some(&weights));
         let ranked = rank(&columns, &none).unwrap();

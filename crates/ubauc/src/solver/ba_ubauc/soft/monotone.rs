@@ -7,9 +7,10 @@
 //! ```
 //!
 //! The multipliers μ ≥ 0 come to τ/s, and that is Newton's method for ∇(N·P) = Aᵀμ with sμ = τ. A step goes no nearer to the bound than a
-//! share of the way, is halved until G descends, and τ falls towards 0 as long as steps gain what they promise.
+//! share of the way, is halved until G descends, and τ falls towards 0 after steps that were taken whole, or by half.
 //! Weights that are bound to be equal have no inside: for them G has −ν·s + ½ρs² in place of the logarithm, with a large ρ and
-//! ν ← ν − ρs.
+//! ν ← ν − ρs. Weights that neither rows nor a penalty hold, of a feature without rows where γ = 0, have a small ridge in G, and come to 0 or as near to it
+//! as the order lets them.
 //!
 //! **Certificate.** For μ ≥ 0 and any w′ in order N·P(w′) ≥ N·P(w′) − μᵀAw′, and with the gradient u of the loss at w,
 //! whether w is in order or not, Fenchel's inequality gives a bound of the right side that is quadratic in w′. Its least value is
@@ -18,8 +19,8 @@
 //! D = N·P(w) − μᵀAw − ½ ‖∇(N·P) − Aᵀμ‖²_{H₀⁻¹} ≤ min { N·P(w′): Aw′ ≥ 0 }
 //! ```
 //!
-//! whose last term `soft.rs` bounds as it does without an order. The answer is w, or where that is as good a point with equal
-//! weights where the multiplier says that they are: what is flat is flat to the last bit.
+//! whose last term `soft.rs` bounds as it does without an order. The answer is w, or, where that is near enough, the point near w with weights
+//! equal where their multiplier holds them together: what is flat looks flat.
 //!
 //! A is of the weights of raw features; for those of the solver it is AL.
 
@@ -27,7 +28,7 @@ use super::super::Stop;
 use super::{Solver, Status};
 use crate::Result;
 use crate::data::rows::dot;
-use crate::solver::order::{Order, Stiffness};
+use crate::solver::order::{Order, Stiffness, ZERO};
 
 /// Σ sμ at first, as a share of the objective at w = 0: from nothing, and from the minimum of another fit.
 const FIRST: f64 = 0.1;
@@ -37,11 +38,13 @@ const KEPT: f64 = 0.005;
 /// τ falls to this share of what sμ is after a whole step, to the other after half of one.
 const FALL: f64 = 0.05;
 const FALL_HALF: f64 = 0.3;
+/// The ridge of a weight that nothing else holds, in scales of its pairs: more than 1, so that at 0 its multiplier holds it there.
+const HELD: f64 = 2.0;
 /// μ is within this factor of τ/s.
 const APART: f64 = 1e10;
 /// ρ of weights that are equal, in curvatures of their pair.
 const STIFF: f64 = 1e6;
-/// Σ sμ falls no further than this share of what ends the search.
+/// Σ sμ falls no further than this share of what ends the search, or a tenth of that each time that it was not enough.
 const LAST: f64 = 0.2;
 /// The curvature of a feature is taken for this share of the mean at least.
 const LEAST_SCALE: f64 = 1e-3;
@@ -50,7 +53,7 @@ const MAX_ROUNDS: usize = 8;
 
 /// Multipliers of the order, and the best point in order.
 pub(super) struct Monotone<'a> {
-    pub(super) order: &'a Order,
+    order: &'a Order,
     /// Pairs of weights that are bound to be equal.
     is_equal: Vec<bool>,
     /// μ, and ν of these.
@@ -59,6 +62,8 @@ pub(super) struct Monotone<'a> {
     /// What N·P may be curved by along a pair: of two features with Hessian entries h_i and h_j, which keep their distance but for
     /// w_i − w_j, it is 1/(1/h_i + 1/h_j).
     scales: Vec<f64>,
+    /// Features that nothing else holds, each with its ridge.
+    loose: Vec<(usize, f64)>,
     /// How much of the last step was taken.
     taken: f64,
     rounds: usize,
@@ -72,6 +77,8 @@ pub(super) struct Slacks {
     s: Vec<f64>,
     /// μ, and ν − ρs of equal weights.
     mu: Vec<f64>,
+    /// Weights of loose features.
+    loose: Vec<f64>,
 }
 
 impl Slacks {
@@ -85,16 +92,18 @@ impl Slacks {
 pub(super) struct OrderStep {
     /// Ap.
     along: Vec<f64>,
+    /// p of loose features.
+    loose: Vec<f64>,
     /// The share of the step that keeps s > 0.
     pub(super) longest: f64,
 }
 
 impl<'a> Monotone<'a> {
-    /// `diagonal` is about that of the Hessian of N·P, for raw features; `warm` are multipliers of the fit before; `objective` is at
-    /// w = 0.
+    /// `diagonal` is about that of the Hessian of N·P, for raw features, `unit` that of a feature that is 1 everywhere; `warm` are multipliers of
+    /// the fit before; `objective` is at w = 0.
     pub(super) fn new(
         order: &'a Order,
-        diagonal: &[f64],
+        (diagonal, unit): (&[f64], f64),
         warm: Option<Vec<f64>>,
         objective: f64,
     ) -> Self {
@@ -104,7 +113,8 @@ impl<'a> Monotone<'a> {
         // Of a feature without rows, which the penalty alone keeps where it is, it must not be nothing.
         let of_order = order.features().iter().map(|j| diagonal[*j as usize]);
         let mean = of_order.sum::<f64>() / order.features().len().max(1) as f64;
-        let least = (LEAST_SCALE * mean).max(f64::MIN_POSITIVE);
+        let usual = if mean > 0.0 { mean } else { unit };
+        let least = (LEAST_SCALE * usual).max(f64::MIN_POSITIVE);
         let scale = |pair: &[u32; 2]| {
             let curvatures = pair.iter().filter_map(|j| diagonal.get(*j as usize));
             let inverse: f64 = curvatures.map(|h| 1.0 / h.max(least)).sum();
@@ -115,6 +125,11 @@ impl<'a> Monotone<'a> {
             scales: order.pairs().iter().map(scale).collect(),
             mu: known.unwrap_or_else(|| vec![0.0; count]),
             tau: share * objective / count.max(1) as f64,
+            loose: (order.features().iter())
+                .map(|j| *j as usize)
+                .filter(|j| diagonal[*j] <= 0.0)
+                .map(|j| (j, HELD * least))
+                .collect(),
             taken: 0.0,
             rounds: 0,
             best: None,
@@ -122,7 +137,7 @@ impl<'a> Monotone<'a> {
         }
     }
 
-    /// The weights of raw features nearby at which all s are such that τ/s is about μ, and no less than what moves a weight.
+    /// The weights of raw features nearby with every s at least τ/μ, or √(τ/scale) where that is less; μ becomes τ/s.
     pub(super) fn start(&mut self, raw: &[f64]) -> Vec<f64> {
         let tau = self.tau;
         let pairs = self.mu.iter().zip(&self.scales);
@@ -163,6 +178,7 @@ impl<'a> Monotone<'a> {
         Slacks {
             mu: mu.collect(),
             s,
+            loose: self.loose.iter().map(|(j, _)| raw[*j]).collect(),
         }
     }
 
@@ -209,6 +225,9 @@ impl<'a> Monotone<'a> {
             .collect();
         let mut force = vec![0.0; self.order.cols()];
         self.order.add_transposed(1.0, &missing, &mut force);
+        for ((j, ridge), w) in self.loose.iter().zip(&at.loose) {
+            force[*j] += ridge * w;
+        }
         force
     }
 
@@ -217,13 +236,16 @@ impl<'a> Monotone<'a> {
         let pairs = (self.order.pairs().iter().zip(&self.scales))
             .zip(at.s.iter().zip(&at.mu))
             .zip(&self.is_equal);
+        let of_pairs = pairs.map(|(((pair, scale), (s, mu)), equal)| match equal {
+            true => (*pair, STIFF * scale),
+            false => (*pair, mu / s),
+        });
+        let of_loose = self
+            .loose
+            .iter()
+            .map(|(j, ridge)| ([ZERO, *j as u32], *ridge));
         Stiffness {
-            pairs: pairs
-                .map(|(((pair, scale), (s, mu)), equal)| match equal {
-                    true => (*pair, STIFF * scale),
-                    false => (*pair, mu / s),
-                })
-                .collect(),
+            pairs: of_pairs.chain(of_loose).collect(),
         }
     }
 
@@ -235,7 +257,11 @@ impl<'a> Monotone<'a> {
             .filter(|((_, d), equal)| **d < 0.0 && !**equal)
             .map(|((s, d), _)| (1.0 - KEPT) * s / -d)
             .fold(1.0, f64::min);
-        OrderStep { along, longest }
+        OrderStep {
+            along,
+            loose: self.loose.iter().map(|(j, _)| direction[*j]).collect(),
+            longest,
+        }
     }
 
     /// What G − N·P changes by, t along a step.
@@ -247,7 +273,9 @@ impl<'a> Monotone<'a> {
             true => t * d * (0.5 * STIFF * scale * t * d - mu),
             false => -self.tau * (t * d / s).ln_1p(),
         });
-        change.sum()
+        let loose = self.loose.iter().zip(at.loose.iter().zip(&step.loose));
+        let of_loose = loose.map(|((_, ridge), (w, d))| ridge * t * d * (w + 0.5 * t * d));
+        change.chain(of_loose).sum()
     }
 
     /// The multipliers after `t` of a step, which led to these weights of raw features.
@@ -320,11 +348,14 @@ impl Solver<'_, '_> {
         let raw = self.shards.raw(&self.w);
         let flat = monotone.flattened(at, &raw);
         let projected = monotone.order.project(&raw);
-        for raw in [flat, projected] {
+        let other = (projected != flat).then_some(projected);
+        for raw in [Some(flat), other].into_iter().flatten() {
             if self.put_in_order(raw)? - lower <= enough {
                 return Ok(Some(near));
             }
         }
+        // The search goes on from w.
+        self.shards.set_weights(&self.w);
         let Some(monotone) = &mut self.monotone else {
             return Ok(Some(near));
         };
@@ -332,7 +363,7 @@ impl Solver<'_, '_> {
         Ok((monotone.rounds > MAX_ROUNDS).then_some(Stop::Stalled))
     }
 
-    /// The least N·P of the points in order so far, this one included, which is of raw features.
+    /// The least N·P of the points in order so far, this one included, which is of raw features; the rows keep its scores.
     fn put_in_order(&mut self, raw: Vec<f64>) -> Result<f64> {
         let kept = self.lambda;
         self.shards.set_raw_weights(raw.clone());
@@ -348,7 +379,6 @@ impl Solver<'_, '_> {
         let w = self.shards.scaled(&raw);
         let ridge = self.n * self.params.gamma;
         let objective = value + 0.5 * (self.params.beta * squares + ridge * dot(&w, &w));
-        self.shards.set_weights(&self.w);
         let Some(monotone) = &mut self.monotone else {
             return Ok(objective);
         };
@@ -361,13 +391,11 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Ends at the best point in order: its weights of the raw features.
-    pub(super) fn end_in_order(&mut self) -> Result<Option<Vec<f64>>> {
-        if let Some(monotone) = &self.monotone {
+    /// Ends at the best point in order: its weights of the raw features. Without convergence that near w is one of them.
+    pub(super) fn end_in_order(&mut self, converged: bool) -> Result<Option<Vec<f64>>> {
+        if let Some(monotone) = self.monotone.as_ref().filter(|_| !converged) {
             let raw = monotone.order.project(&self.shards.raw(&self.w));
-            if monotone.best.is_none() {
-                self.put_in_order(raw)?;
-            }
+            self.put_in_order(raw)?;
         }
         let best = self.monotone.as_mut().and_then(|m| m.best.take());
         Ok(best.map(|(_, raw, lambda)| {
