@@ -137,6 +137,36 @@ impl Order {
         self.near(w, &of_edges)
     }
 
+    /// Weights of these features, ascending, move to 0, or as near to it as those of the others let them; w is in order.
+    pub(crate) fn rest(&self, features: &[u32], w: &mut [f64]) {
+        if features.is_empty() {
+            return;
+        }
+        // A class moves as a whole; that of 0 does not.
+        let is_zero = |bounded: &[bool; 2]| (*bounded == [true, true]).then_some(0.0);
+        let mut value: Vec<Option<f64>> = self.bounded.iter().map(is_zero).collect();
+        for (j, &class) in self.features.iter().zip(&self.classes) {
+            if features.binary_search(j).is_err() {
+                value[class] = Some(w[*j as usize]);
+            }
+        }
+        let mut least: Vec<f64> = (value.iter())
+            .map(|v| v.unwrap_or(f64::NEG_INFINITY))
+            .collect();
+        let mut most: Vec<f64> = value.iter().map(|v| v.unwrap_or(f64::INFINITY)).collect();
+        for &[lower, upper] in &self.edges {
+            least[upper] = least[upper].max(least[lower]);
+        }
+        for &[lower, upper] in self.edges.iter().rev() {
+            most[lower] = most[lower].min(most[upper]);
+        }
+        for (j, &class) in self.features.iter().zip(&self.classes) {
+            if value[class].is_none() {
+                w[*j as usize] = 0.0_f64.min(most[class]).max(least[class]);
+            }
+        }
+    }
+
     /// Classes of an edge differ by its margin at least.
     fn near(&self, w: &[f64], margins: &[f64]) -> Vec<f64> {
         let count = self.bounded.len();
@@ -348,6 +378,28 @@ mod tests {
             for (a, b) in again.iter().zip(&near) {
                 prop_assert!((a - b).abs() < 1e-13);
             }
+        }
+
+        #[test]
+        fn features_at_rest_are_in_order_and_as_near_to_0_as_others_let_them(
+            pairs in prop::collection::vec((0u32..13, 0u32..13), 0..25),
+            w in prop::collection::vec(-2.0..2.0, 12),
+            at_rest in prop::collection::vec(any::<bool>(), 12),
+        ) {
+            let order = order(12, &pairs);
+            let w = order.project(&w);
+            let features: Vec<u32> = (0..12).filter(|j| at_rest[*j as usize]).collect();
+            let mut moved = w.clone();
+            order.rest(&features, &mut moved);
+            prop_assert!(order.differences(&moved).iter().all(|d| *d >= 0.0), "{moved:?}");
+            for j in 0..12 {
+                prop_assert!(at_rest[j] || moved[j] == w[j]);
+                prop_assert!(moved[j].abs() <= w[j].abs());
+            }
+            // A second time nothing moves.
+            let mut again = moved.clone();
+            order.rest(&features, &mut again);
+            prop_assert_eq!(again, moved);
         }
 
         #[test]

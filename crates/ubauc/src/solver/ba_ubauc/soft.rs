@@ -196,7 +196,10 @@ struct Status {
 impl Status {
     /// N·P less its lower bound; 0 where weights that are to be equal are not yet, and N·P is below it.
     fn gap(&self) -> f64 {
-        (self.objective - self.lower + self.distance).max(0.0)
+        match self.objective - self.lower + self.distance {
+            gap if gap < 0.0 => 0.0,
+            gap => gap,
+        }
     }
 }
 

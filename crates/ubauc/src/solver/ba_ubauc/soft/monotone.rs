@@ -9,8 +9,8 @@
 //! The multipliers μ ≥ 0 come to τ/s, and that is Newton's method for ∇(N·P) = Aᵀμ with sμ = τ. A step goes no nearer to the bound than a
 //! share of the way, is halved until G descends, and τ falls towards 0 after steps that were taken whole, or by half.
 //! Weights that are bound to be equal have no inside: for them G has −ν·s + ½ρs² in place of the logarithm, with a large ρ and
-//! ν ← ν − ρs. Weights that neither rows nor a penalty hold, of a feature without rows where γ = 0, have a small ridge in G, and come to 0 or as near to it
-//! as the order lets them.
+//! ν ← ν − ρs. Weights that neither rows nor a penalty hold, of a feature without rows where γ = 0, end at 0 or as near to it as
+//! the others let them.
 //!
 //! **Certificate.** For μ ≥ 0 and any w′ in order N·P(w′) ≥ N·P(w′) − μᵀAw′, and with the gradient u of the loss at w,
 //! whether w is in order or not, Fenchel's inequality gives a bound of the right side that is quadratic in w′. Its least value is
@@ -28,7 +28,7 @@ use super::super::Stop;
 use super::{Solver, Status};
 use crate::Result;
 use crate::data::rows::dot;
-use crate::solver::order::{Order, Stiffness, ZERO};
+use crate::solver::order::{Order, Stiffness};
 
 /// Σ sμ at first, as a share of the objective at w = 0: from nothing, and from the minimum of another fit.
 const FIRST: f64 = 0.1;
@@ -38,8 +38,8 @@ const KEPT: f64 = 0.005;
 /// τ falls to this share of what sμ is after a whole step, to the other after half of one.
 const FALL: f64 = 0.05;
 const FALL_HALF: f64 = 0.3;
-/// The ridge of a weight that nothing else holds, in scales of its pairs: more than 1, so that at 0 its multiplier holds it there.
-const HELD: f64 = 2.0;
+/// Weights are held together where scale · s is below this times μ: also where both come to 0.
+const HELD: f64 = 4.0;
 /// μ is within this factor of τ/s.
 const APART: f64 = 1e10;
 /// ρ of weights that are equal, in curvatures of their pair.
@@ -62,8 +62,8 @@ pub(super) struct Monotone<'a> {
     /// What N·P may be curved by along a pair: of two features with Hessian entries h_i and h_j, which keep their distance but for
     /// w_i − w_j, it is 1/(1/h_i + 1/h_j).
     scales: Vec<f64>,
-    /// Features that nothing else holds, each with its ridge.
-    loose: Vec<(usize, f64)>,
+    /// Features that nothing else holds, ascending.
+    loose: Vec<u32>,
     /// How much of the last step was taken.
     taken: f64,
     rounds: usize,
@@ -77,8 +77,6 @@ pub(super) struct Slacks {
     s: Vec<f64>,
     /// μ, and ν − ρs of equal weights.
     mu: Vec<f64>,
-    /// Weights of loose features.
-    loose: Vec<f64>,
 }
 
 impl Slacks {
@@ -92,8 +90,6 @@ impl Slacks {
 pub(super) struct OrderStep {
     /// Ap.
     along: Vec<f64>,
-    /// p of loose features.
-    loose: Vec<f64>,
     /// The share of the step that keeps s > 0.
     pub(super) longest: f64,
 }
@@ -125,10 +121,8 @@ impl<'a> Monotone<'a> {
             scales: order.pairs().iter().map(scale).collect(),
             mu: known.unwrap_or_else(|| vec![0.0; count]),
             tau: share * objective / count.max(1) as f64,
-            loose: (order.features().iter())
-                .map(|j| *j as usize)
-                .filter(|j| diagonal[*j] <= 0.0)
-                .map(|j| (j, HELD * least))
+            loose: (order.features().iter().copied())
+                .filter(|j| diagonal[*j as usize] <= 0.0)
                 .collect(),
             taken: 0.0,
             rounds: 0,
@@ -178,7 +172,6 @@ impl<'a> Monotone<'a> {
         Slacks {
             mu: mu.collect(),
             s,
-            loose: self.loose.iter().map(|(j, _)| raw[*j]).collect(),
         }
     }
 
@@ -225,9 +218,6 @@ impl<'a> Monotone<'a> {
             .collect();
         let mut force = vec![0.0; self.order.cols()];
         self.order.add_transposed(1.0, &missing, &mut force);
-        for ((j, ridge), w) in self.loose.iter().zip(&at.loose) {
-            force[*j] += ridge * w;
-        }
         force
     }
 
@@ -240,12 +230,8 @@ impl<'a> Monotone<'a> {
             true => (*pair, STIFF * scale),
             false => (*pair, mu / s),
         });
-        let of_loose = self
-            .loose
-            .iter()
-            .map(|(j, ridge)| ([ZERO, *j as u32], *ridge));
         Stiffness {
-            pairs: of_pairs.chain(of_loose).collect(),
+            pairs: of_pairs.collect(),
         }
     }
 
@@ -257,11 +243,7 @@ impl<'a> Monotone<'a> {
             .filter(|((_, d), equal)| **d < 0.0 && !**equal)
             .map(|((s, d), _)| (1.0 - KEPT) * s / -d)
             .fold(1.0, f64::min);
-        OrderStep {
-            along,
-            loose: self.loose.iter().map(|(j, _)| direction[*j]).collect(),
-            longest,
-        }
+        OrderStep { along, longest }
     }
 
     /// What G − N·P changes by, t along a step.
@@ -273,9 +255,7 @@ impl<'a> Monotone<'a> {
             true => t * d * (0.5 * STIFF * scale * t * d - mu),
             false => -self.tau * (t * d / s).ln_1p(),
         });
-        let loose = self.loose.iter().zip(at.loose.iter().zip(&step.loose));
-        let of_loose = loose.map(|((_, ridge), (w, d))| ridge * t * d * (w + 0.5 * t * d));
-        change.chain(of_loose).sum()
+        change.sum()
     }
 
     /// The multipliers after `t` of a step, which led to these weights of raw features.
@@ -308,7 +288,8 @@ impl<'a> Monotone<'a> {
     fn flattened(&self, at: &Slacks, raw: &[f64]) -> Vec<f64> {
         let pairs = self.order.pairs().iter().zip(&self.scales);
         let pairs = pairs.zip(at.s.iter().zip(&at.mu)).zip(&self.is_equal);
-        let held = pairs.filter(|(((_, scale), (s, mu)), equal)| **equal || *scale * *s < **mu);
+        let held =
+            pairs.filter(|(((_, scale), (s, mu)), equal)| **equal || *scale * *s < HELD * **mu);
         let held: Vec<[u32; 2]> = held
             .flat_map(|(((pair, _), _), _)| [*pair, [pair[1], pair[0]]])
             .collect();
@@ -364,7 +345,10 @@ impl Solver<'_, '_> {
     }
 
     /// The least N·P of the points in order so far, this one included, which is of raw features; the rows keep its scores.
-    fn put_in_order(&mut self, raw: Vec<f64>) -> Result<f64> {
+    fn put_in_order(&mut self, mut raw: Vec<f64>) -> Result<f64> {
+        if let Some(monotone) = &self.monotone {
+            monotone.order.rest(&monotone.loose, &mut raw);
+        }
         let kept = self.lambda;
         self.shards.set_raw_weights(raw.clone());
         let softness = self.params.softness;
