@@ -11,6 +11,7 @@ from ubauc import _core
 STUB = ast.parse((Path(ubauc.__file__).parent / "_core.pyi").read_text())
 FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+CONSTANTS = {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)}
 
 
 def methods(node):
@@ -56,7 +57,11 @@ def public(names):
 
 
 def test_names():
-    assert public(vars(_core)) == FUNCTIONS.keys() | CLASSES.keys()
+    constants = public(CONSTANTS)
+    assert public(vars(_core)) == FUNCTIONS.keys() | CLASSES.keys() | constants
+    assert constants == {"MAX_COLUMNS", "PAIRS_PER_COLUMN"}
+    assert isinstance(_core.MAX_COLUMNS, int)
+    assert all(isinstance(share, float) for share in _core.PAIRS_PER_COLUMN)
     assert isinstance(_core.__version__, str)
 
 

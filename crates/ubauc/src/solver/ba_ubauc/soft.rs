@@ -287,10 +287,14 @@ impl<'s, 'a> Solver<'s, 'a> {
                 progress(&trace);
             }
             let mut enough = self.params.tolerance * point.objective.abs();
-            let gained = at_zero - point.objective;
-            if !certifies && (gained > 0.0 || self.monotone.is_none()) {
-                // A large γ leaves little to gain, and that little is the model.
-                enough = enough.min((LITTLE * gained).max(ROUNDING * point.objective));
+            if !certifies {
+                // A large γ leaves little to gain, and that little is the model. Weights inside an order may gain nothing before the end.
+                let gained = LITTLE * (at_zero - point.objective);
+                let least = match &self.monotone {
+                    Some(_) => LITTLE * enough,
+                    None => ROUNDING * point.objective,
+                };
+                enough = enough.min(gained.max(least));
             }
             let gap = point.gap();
             let near = match &self.monotone {
