@@ -173,9 +173,11 @@ def patient_answer(split, peer):
         command = [sys.executable, __file__, split.name, "--peer", peer]
         child = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
         try:
-            child.wait(MOST_SECONDS)
+            if child.wait(MOST_SECONDS) != 0:
+                raise SystemExit(f"failed: {command}")
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
             path.write_text(json.dumps({"seconds": MOST_SECONDS, "auc": None}))
     return json.loads(path.read_text())
 

@@ -182,15 +182,12 @@ impl MapLearner {
 }
 
 impl MapLearner {
-    fn bins(&self) -> Vec<Option<NumberBins>> {
+    fn nested(&self) -> PyResult<NestedMap> {
         let counts = self.values.iter();
         let counts: Vec<Option<ValueCounts>> =
             counts.map(|runs| runs.as_ref().map(Runs::counts)).collect();
-        NumberBins::of_counts(&self.linear.columns, &counts)
-    }
-
-    fn nested(&self) -> PyResult<NestedMap> {
-        let nested = NestedMap::of_bins(self.linear.clone(), &self.bins());
+        let bins = NumberBins::of_counts(&self.linear.columns, &counts);
+        let nested = NestedMap::of_bins(self.linear.clone(), bins);
         Ok(nested.map_err(Refused::from)?)
     }
 }
@@ -214,7 +211,7 @@ impl PairLearner {
             all.merge(part);
             Ok(())
         })?;
-        let sides = Sides::new(&additive, &maps.bins(), &sums.deviations());
+        let sides = Sides::new(&additive, &sums.deviations());
         Ok(PairLearner {
             additive,
             sides,

@@ -243,7 +243,7 @@ class Pair:
         solution.map = map_name(self.map)
         solution.effects = self._effects(task, solution)
         n = int(counted.sum())
-        # So many always may be tied, whatever the features: no need to count more then.
+        # As many may be tied whatever the features are: examples are compared only above that.
         if solution.tied is not None and solution.tied > _core.most_tied(n, 0, 0):
             cluster, of_features, _ = self.mapped(task)
             unavoidable = _tune.unavoidable(cluster, of_features)

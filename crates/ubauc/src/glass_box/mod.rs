@@ -34,7 +34,7 @@ use crate::data::dataset::Dataset;
 use crate::data::labels::Binary;
 use crate::data::table::Table;
 use crate::features::FeatureMap;
-use crate::features::columns::{ColumnMap, Monotone, NestedMap, number_bins};
+use crate::features::columns::{ColumnMap, Monotone, NestedMap};
 use crate::model::Model;
 use crate::solver::ba_ubauc::{self, BaUbaucParams, BatchInputs, Progress};
 use crate::solver::nesting::Nesting;
@@ -191,9 +191,7 @@ impl<'a> TrainingTable<'a> {
 
     /// The additive map.
     pub(crate) fn additive(&self) -> Result<NestedMap> {
-        let linear = self.linear()?;
-        let bins = number_bins(self.table, &linear.columns, self.weights);
-        NestedMap::of_bins(linear, &bins)
+        NestedMap::of_table(self.linear()?, self.table, self.weights)
     }
 
     /// Learns a map and fits the weights of its features.

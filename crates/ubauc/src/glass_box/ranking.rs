@@ -5,7 +5,7 @@
 //! (1e-5) the residuals of the three tables on which it was tried were noisier, and the pairs ranked first were worse.
 //! Numbers are ranked in the bins of the coarsest width. Both were chosen by the test AUC of five tables.
 //!
-//! Rows are needed for four things, each a sum over parts of the table: how often values occur ([`number_bins`]), what a
+//! Rows are needed for four things, each a sum over parts of the table: how often values occur ([`NestedMap::of_bins`]), what a
 //! column adds to the score ([`MainSums`]), residuals in the cells of pairs ([`Sides::sums`]), and rows in the cells of the
 //! chosen ones ([`Sides::counts`]). [`Ranking`] has one part, the table; a cluster adds up many.
 
@@ -21,7 +21,7 @@ use crate::data::rows::Rows;
 use crate::data::split;
 use crate::features::columns::pairs::rank::{RankedPair, Residuals, rank};
 use crate::features::columns::pairs::{PairCounts, learn};
-use crate::features::columns::{ColumnKind, ColumnMap, Effect, NestedMap, number_bins};
+use crate::features::columns::{ColumnKind, ColumnMap, Effect, NestedMap};
 use crate::objective::ubauc::ClassWeight;
 use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
 use crate::solver::nesting::Group;
@@ -191,10 +191,8 @@ impl Ranking {
     /// Ranks the pairs by the rows with a weight above 0.
     pub fn new(training: &TrainingTable<'_>, additive: &NestedMap) -> Result<Ranking> {
         training.check()?;
-        // Before the rows, so that there is room for the values of a column.
-        let bins = number_bins(training.table, &additive.map.columns, training.weights);
         let (residuals, deviations) = left_to_explain(training, additive)?;
-        let sides = Sides::new(additive, &bins, &deviations);
+        let sides = Sides::new(additive, &deviations);
         let codes = sides.codes(training.table)?;
         let ranked = rank(&sides.coarsest(&codes), &residuals)?;
         let taken = |i: usize| training.weights.is_none_or(|s| s[i] > 0.0);

@@ -29,6 +29,8 @@ pub const MAX_CELLS: usize = 8192;
 /// The weight of a bin of one width is penalised as if its feature were this large, before it is learned how large it
 /// should be.
 pub const FACTOR: f64 = 0.5;
+/// Numbers with fewer values, a missing one counted, need no bins.
+const LEAST_VALUES: usize = 3;
 
 /// A map, and how its features share weights.
 #[derive(Debug, Clone)]
@@ -37,6 +39,8 @@ pub struct NestedMap {
     pub map: ColumnMap,
     /// Of these features.
     pub nesting: Nesting,
+    /// The bins of every column that is a number, also of those that need none: the sides of pairs are made of them.
+    pub(crate) bins: Vec<Option<NumberBins>>,
 }
 
 /// The bins of a number.
@@ -49,7 +53,7 @@ pub struct NumberBins {
 
 /// The bins of each number, of times by days with their fractions; none for a category. Rows of weight 0 do not count.
 /// Values of no more columns are in memory at a time than there are threads.
-pub fn number_bins(
+fn number_bins(
     table: &Table,
     columns: &[ColumnInfo],
     weights: Option<&[f64]>,
@@ -68,15 +72,15 @@ pub fn number_bins(
     columns.map(bins).collect()
 }
 
-/// How many values differ, as far as 3: more do not matter.
+/// How many values differ, counted as far as bins may need.
 fn some_distinct(values: impl Iterator<Item = f64>) -> usize {
-    let mut found: Vec<f64> = Vec::with_capacity(3);
+    let mut found: Vec<f64> = Vec::with_capacity(LEAST_VALUES);
     for x in values.filter(|x| !x.is_nan()) {
         if !found.contains(&x) {
             found.push(x);
-        }
-        if found.len() == 3 {
-            break;
+            if found.len() == LEAST_VALUES {
+                break;
+            }
         }
     }
     found.len()
@@ -120,13 +124,21 @@ pub fn column_values<'a>(
 impl NestedMap {
     /// The additive map of the rows with a weight above 0, of all rows if there are no weights.
     pub fn additive(table: &Table, weights: Option<&[f64]>) -> Result<NestedMap> {
-        let linear = ColumnMap::learn(table, weights)?;
+        NestedMap::of_table(ColumnMap::learn(table, weights)?, table, weights)
+    }
+
+    /// The same where the linear map is known.
+    pub(crate) fn of_table(
+        linear: ColumnMap,
+        table: &Table,
+        weights: Option<&[f64]>,
+    ) -> Result<NestedMap> {
         let bins = number_bins(table, &linear.columns, weights);
-        NestedMap::of_bins(linear, &bins)
+        NestedMap::of_bins(linear, bins)
     }
 
     /// The same from the linear map and the bins of its columns.
-    pub fn of_bins(linear: ColumnMap, bins: &[Option<NumberBins>]) -> Result<NestedMap> {
+    pub fn of_bins(linear: ColumnMap, bins: Vec<Option<NumberBins>>) -> Result<NestedMap> {
         let (expected, got) = (linear.columns.len(), bins.len());
         if expected != got {
             return Err(Error::Length {
@@ -166,6 +178,7 @@ impl NestedMap {
                 ..linear
             },
             nesting: Nesting::new(0, Vec::new())?,
+            bins,
         };
         empty.with_effects(effects)
     }
@@ -193,6 +206,7 @@ impl NestedMap {
         Ok(NestedMap {
             nesting: Nesting::new(map.width(), groups)?,
             map,
+            bins: self.bins.clone(),
         })
     }
 
@@ -213,8 +227,7 @@ impl NestedMap {
 
 /// Whether the bins of a number tell more than the number does.
 fn tells_more(distinct: usize, missing: bool) -> bool {
-    let least = if missing { 2 } else { 3 };
-    distinct >= least
+    distinct + usize::from(missing) >= LEAST_VALUES
 }
 
 /// The widths of the bins of every number, by how many values each has.

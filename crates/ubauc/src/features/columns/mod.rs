@@ -39,7 +39,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use additive::COARSE;
-pub use additive::{FACTOR, MAX_CELLS, NestedMap, NumberBins, WIDTHS, column_values, number_bins};
+pub use additive::{FACTOR, MAX_CELLS, NestedMap, NumberBins, WIDTHS, column_values};
 pub use cells::Cells;
 pub use learn::{LEAST_ROWS, Learn};
 pub use monotone::{Direction, Monotone};

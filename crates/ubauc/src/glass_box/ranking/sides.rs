@@ -39,11 +39,11 @@ pub(super) struct SideCodes {
 }
 
 impl Sides {
-    /// Every column, numbers in these bins; of too many those with the largest main effects.
-    pub fn new(additive: &NestedMap, bins: &[Option<NumberBins>], deviations: &[f64]) -> Sides {
+    /// Every column, numbers in coarse bins; of too many those with the largest main effects.
+    pub fn new(additive: &NestedMap, deviations: &[f64]) -> Sides {
         let mut found: Vec<PairSide> = Vec::new();
         for (column, info) in additive.map.columns.iter().enumerate() {
-            if let Some(of_number) = bins.get(column).and_then(Option::as_ref)
+            if let Some(of_number) = additive.bins.get(column).and_then(Option::as_ref)
                 && of_number.distinct + usize::from(info.missing > 0) > 1
             {
                 let (cells, side) = number_side(of_number, info.missing > 0);

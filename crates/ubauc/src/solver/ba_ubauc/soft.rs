@@ -71,7 +71,7 @@ const LITTLE: f64 = 0.01;
 /// Steps without progress after which the solver gives up; a descent by less than this share of P is none.
 const IDLE: usize = 5;
 const PROGRESS: f64 = 1e-12;
-/// Where weights are in order, N·P of the point itself is at most this share of what ends the search from its bound before it is put in order.
+/// Where weights are in order, the gap must be this share of what ends the search before a point in order is tried.
 const NEAR_ORDER: f64 = 0.5;
 
 /// Where the next fit on the same rows begins.

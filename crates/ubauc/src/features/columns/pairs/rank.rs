@@ -43,7 +43,7 @@ pub struct CellColumn {
 }
 
 impl CellColumn {
-    /// The cell of every row, of so many, [`NO_CELL`] for none.
+    /// Of the cell of every row, [`NO_CELL`] where it has none, and the number of cells that there are.
     pub fn new(codes: impl Iterator<Item = u32>, cells: u32) -> CellColumn {
         CellColumn {
             codes: CodeVec::of(codes, cells as usize),

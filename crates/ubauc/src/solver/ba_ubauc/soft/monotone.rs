@@ -38,6 +38,9 @@ const KEPT: f64 = 0.005;
 /// τ falls to this share of what sμ is after a whole step, to the other after half of one.
 const FALL: f64 = 0.05;
 const FALL_HALF: f64 = 0.3;
+/// As much of a step is taken for all of it, and for half of it.
+const WHOLE: f64 = 0.9;
+const HALF: f64 = 0.5;
 /// Weights are held together where scale · s is below this times μ: also where both come to 0.
 const HELD: f64 = 4.0;
 /// μ is within this factor of τ/s.
@@ -46,6 +49,8 @@ const APART: f64 = 1e10;
 const STIFF: f64 = 1e6;
 /// Σ sμ falls no further than this share of what ends the search, or a tenth of that each time that it was not enough.
 const LAST: f64 = 0.2;
+/// s is at least this, where both weights are 0.
+const LEAST_SLACK: f64 = 1e-150;
 /// The curvature of a feature is taken for this share of the mean at least.
 const LEAST_SCALE: f64 = 1e-3;
 /// τ falls below what ends the search no more often.
@@ -54,14 +59,10 @@ const MAX_ROUNDS: usize = 8;
 /// Multipliers of the order, and the best point in order.
 pub(super) struct Monotone<'a> {
     order: &'a Order,
-    /// Pairs of weights that are bound to be equal.
-    is_equal: Vec<bool>,
-    /// μ, and ν of these.
+    pairs: Vec<Pair>,
+    /// μ, and ν of equal weights.
     mu: Vec<f64>,
     tau: f64,
-    /// What N·P may be curved by along a pair: of two features with Hessian entries h_i and h_j, which keep their distance but for
-    /// w_i − w_j, it is 1/(1/h_i + 1/h_j).
-    scales: Vec<f64>,
     /// Features that nothing else holds, ascending.
     loose: Vec<u32>,
     /// How much of the last step was taken.
@@ -69,6 +70,17 @@ pub(super) struct Monotone<'a> {
     rounds: usize,
     /// N·P, weights of the raw features, λ.
     best: Option<(f64, Vec<f64>, f64)>,
+}
+
+/// A row of A.
+struct Pair {
+    /// Lower and upper.
+    ends: [u32; 2],
+    /// What N·P may be curved by along it: of two features with Hessian entries h_i and h_j, which keep their distance but for
+    /// w_i − w_j, it is 1/(1/h_i + 1/h_j).
+    scale: f64,
+    /// The weights are bound to be equal.
+    is_equal: bool,
 }
 
 /// Where the weights stand.
@@ -111,14 +123,18 @@ impl<'a> Monotone<'a> {
         let mean = of_order.sum::<f64>() / order.features().len().max(1) as f64;
         let usual = if mean > 0.0 { mean } else { unit };
         let least = (LEAST_SCALE * usual).max(f64::MIN_POSITIVE);
-        let scale = |pair: &[u32; 2]| {
-            let curvatures = pair.iter().filter_map(|j| diagonal.get(*j as usize));
+        let pair = |(ends, is_equal): (&[u32; 2], bool)| {
+            let curvatures = ends.iter().filter_map(|j| diagonal.get(*j as usize));
             let inverse: f64 = curvatures.map(|h| 1.0 / h.max(least)).sum();
-            (1.0 / inverse).clamp(1e-100, 1e100)
+            Pair {
+                ends: *ends,
+                scale: (1.0 / inverse).clamp(1e-100, 1e100),
+                is_equal,
+            }
         };
+        let pairs = order.pairs().iter().zip(order.are_equal());
         Monotone {
-            is_equal: order.are_equal(),
-            scales: order.pairs().iter().map(scale).collect(),
+            pairs: pairs.map(pair).collect(),
             mu: known.unwrap_or_else(|| vec![0.0; count]),
             tau: share * objective / count.max(1) as f64,
             loose: (order.features().iter().copied())
@@ -134,14 +150,14 @@ impl<'a> Monotone<'a> {
     /// The weights of raw features nearby with every s at least τ/μ, or √(τ/scale) where that is less; μ becomes τ/s.
     pub(super) fn start(&mut self, raw: &[f64]) -> Vec<f64> {
         let tau = self.tau;
-        let pairs = self.mu.iter().zip(&self.scales);
+        let pairs = self.pairs.iter().zip(&self.mu);
         let margins: Vec<f64> = pairs
-            .map(|(mu, scale)| tau / mu.max((tau * scale).sqrt()))
+            .map(|(pair, mu)| tau / mu.max((tau * pair.scale).sqrt()))
             .collect();
         let raw = self.order.inside(raw, &margins);
         let s = self.slacks_of(&raw);
-        for ((mu, s), equal) in self.mu.iter_mut().zip(s).zip(&self.is_equal) {
-            if !equal {
+        for ((pair, mu), s) in self.pairs.iter().zip(&mut self.mu).zip(s) {
+            if !pair.is_equal {
                 *mu = tau / s;
             }
         }
@@ -152,21 +168,36 @@ impl<'a> Monotone<'a> {
     fn slacks_of(&self, raw: &[f64]) -> Vec<f64> {
         let mut s = self.order.differences(raw);
         let size = |j: &u32| raw.get(*j as usize).map_or(0.0, |w| w.abs());
-        for ((s, pair), equal) in s.iter_mut().zip(self.order.pairs()).zip(&self.is_equal) {
-            if !equal {
-                let rounding = f64::EPSILON * pair.iter().map(size).sum::<f64>();
-                *s = s.max(rounding).max(1e-150);
+        for (pair, s) in self.pairs.iter().zip(&mut s) {
+            if !pair.is_equal {
+                let rounding = f64::EPSILON * pair.ends.iter().map(size).sum::<f64>();
+                *s = s.max(rounding).max(LEAST_SLACK);
             }
         }
         s
     }
 
+    /// s and μ of the pairs whose weights may differ.
+    fn free<'s>(&'s self, at: &'s Slacks) -> impl Iterator<Item = (&'s f64, &'s f64)> + Clone {
+        let pairs = self.pairs.iter().zip(at.s.iter().zip(&at.mu));
+        pairs.filter(|(pair, _)| !pair.is_equal).map(|(_, at)| at)
+    }
+
+    /// The share of a change, at most 1, that leaves a little of all of these, but for equal weights.
+    fn longest(&self, of: &[f64], change: &[f64]) -> f64 {
+        let pairs = self.pairs.iter().zip(of.iter().zip(change));
+        pairs
+            .filter(|(pair, (_, d))| **d < 0.0 && !pair.is_equal)
+            .map(|(_, (x, d))| (1.0 - KEPT) * x / -d)
+            .fold(1.0, f64::min)
+    }
+
     /// At weights of the raw features.
     pub(super) fn at(&self, raw: &[f64]) -> Slacks {
         let s = self.slacks_of(raw);
-        let mu = s.iter().zip(&self.mu).zip(&self.scales).zip(&self.is_equal);
-        let mu = mu.map(|(((s, mu), scale), equal)| match equal {
-            true => mu - STIFF * scale * s,
+        let pairs = self.pairs.iter().zip(&self.mu).zip(&s);
+        let mu = pairs.map(|((pair, mu), s)| match pair.is_equal {
+            true => mu - STIFF * pair.scale * s,
             false => *mu,
         });
         Slacks {
@@ -185,8 +216,8 @@ impl<'a> Monotone<'a> {
     /// What rounding may hide: of Aᵀμ in each raw feature, and of μᵀAw.
     pub(super) fn rounding(&self, at: &Slacks, raw: &[f64]) -> (Vec<f64>, f64) {
         let (mut of_force, mut of_product) = (vec![0.0; self.order.cols()], 0.0);
-        for (pair, mu) in self.order.pairs().iter().zip(&at.mu) {
-            for j in pair.map(|j| j as usize) {
+        for (pair, mu) in self.pairs.iter().zip(&at.mu) {
+            for j in pair.ends.map(|j| j as usize) {
                 if let (Some(force), Some(w)) = (of_force.get_mut(j), raw.get(j)) {
                     *force += f64::EPSILON * mu.abs();
                     of_product += f64::EPSILON * (mu * w).abs();
@@ -199,22 +230,22 @@ impl<'a> Monotone<'a> {
     /// τ falls if the last step allows it, not below what is worth a share of `enough`; then Aᵀ(μ − τ/s), for raw features, what
     /// leads from ∇(N·P) − Aᵀμ to ∇G.
     pub(super) fn aim(&mut self, at: &Slacks, enough: f64) -> Vec<f64> {
-        let free = self.is_equal.iter().filter(|equal| !**equal).count().max(1) as f64;
-        let pairs = at.s.iter().zip(&at.mu).zip(&self.is_equal);
-        let sum: f64 = pairs
-            .filter(|(_, equal)| !**equal)
-            .map(|((s, mu), _)| s * mu)
-            .sum();
+        let free = self.free(at);
+        let count = free.clone().count().max(1) as f64;
+        let sum: f64 = free.map(|(s, mu)| s * mu).sum();
         let fall = match self.taken {
-            taken if taken >= 0.9 => FALL,
-            taken if taken >= 0.5 => FALL_HALF,
+            taken if taken >= WHOLE => FALL,
+            taken if taken >= HALF => FALL_HALF,
             _ => 1.0,
         };
-        let least = LAST * 0.1f64.powi(self.rounds as i32) * enough / free;
-        self.tau = (fall * sum / free).max(least).min(self.tau);
-        let missing = at.s.iter().zip(&at.mu).zip(&self.is_equal);
+        let least = LAST * 0.1f64.powi(self.rounds as i32) * enough / count;
+        self.tau = (fall * sum / count).max(least).min(self.tau);
+        let missing = self.pairs.iter().zip(at.s.iter().zip(&at.mu));
         let missing: Vec<f64> = missing
-            .map(|((s, mu), equal)| if *equal { 0.0 } else { mu - self.tau / s })
+            .map(|(pair, (s, mu))| match pair.is_equal {
+                true => 0.0,
+                false => mu - self.tau / s,
+            })
             .collect();
         let mut force = vec![0.0; self.order.cols()];
         self.order.add_transposed(1.0, &missing, &mut force);
@@ -223,36 +254,31 @@ impl<'a> Monotone<'a> {
 
     /// D.
     pub(super) fn stiffness(&self, at: &Slacks) -> Stiffness {
-        let pairs = (self.order.pairs().iter().zip(&self.scales))
-            .zip(at.s.iter().zip(&at.mu))
-            .zip(&self.is_equal);
-        let of_pairs = pairs.map(|(((pair, scale), (s, mu)), equal)| match equal {
-            true => (*pair, STIFF * scale),
-            false => (*pair, mu / s),
+        let pairs = self.pairs.iter().zip(at.s.iter().zip(&at.mu));
+        let stiff = pairs.map(|(pair, (s, mu))| match pair.is_equal {
+            true => (pair.ends, STIFF * pair.scale),
+            false => (pair.ends, mu / s),
         });
         Stiffness {
-            pairs: of_pairs.collect(),
+            pairs: stiff.collect(),
         }
     }
 
     /// Along a direction of the raw weights.
     pub(super) fn step(&self, at: &Slacks, direction: &[f64]) -> OrderStep {
         let along = self.order.differences(direction);
-        let pairs = at.s.iter().zip(&along).zip(&self.is_equal);
-        let longest = pairs
-            .filter(|((_, d), equal)| **d < 0.0 && !**equal)
-            .map(|((s, d), _)| (1.0 - KEPT) * s / -d)
-            .fold(1.0, f64::min);
-        OrderStep { along, longest }
+        OrderStep {
+            longest: self.longest(&at.s, &along),
+            along,
+        }
     }
 
     /// What G − N·P changes by, t along a step.
     pub(super) fn along(&self, at: &Slacks, step: &OrderStep, t: f64) -> f64 {
-        let pairs = (at.s.iter().zip(&step.along))
-            .zip(at.mu.iter().zip(&self.scales))
-            .zip(&self.is_equal);
-        let change = pairs.map(|(((s, d), (mu, scale)), equal)| match equal {
-            true => t * d * (0.5 * STIFF * scale * t * d - mu),
+        let pairs = self.pairs.iter().zip(&step.along);
+        let change = pairs.zip(at.s.iter().zip(&at.mu));
+        let change = change.map(|((pair, d), (s, mu))| match pair.is_equal {
+            true => t * d * (0.5 * STIFF * pair.scale * t * d - mu),
             false => -self.tau * (t * d / s).ln_1p(),
         });
         change.sum()
@@ -264,17 +290,13 @@ impl<'a> Monotone<'a> {
         let change: Vec<f64> = (at.s.iter().zip(&at.mu).zip(&step.along))
             .map(|((s, mu), d)| tau / s - mu - mu / s * d)
             .collect();
-        let pairs = at.mu.iter().zip(&change).zip(&self.is_equal);
-        let longest = pairs
-            .filter(|((_, d), equal)| **d < 0.0 && !**equal)
-            .map(|((mu, d), _)| (1.0 - KEPT) * mu / -d)
-            .fold(1.0, f64::min);
+        let longest = self.longest(&at.mu, &change);
         let share = longest * (t / step.longest).min(1.0);
         let s = self.slacks_of(raw);
-        for (k, mu) in self.mu.iter_mut().enumerate() {
-            if self.is_equal[k] {
-                if t >= 0.9 {
-                    *mu -= STIFF * self.scales[k] * s[k];
+        for (k, (pair, mu)) in self.pairs.iter().zip(&mut self.mu).enumerate() {
+            if pair.is_equal {
+                if t >= WHOLE {
+                    *mu -= STIFF * pair.scale * s[k];
                 }
                 continue;
             }
@@ -286,13 +308,12 @@ impl<'a> Monotone<'a> {
 
     /// Where multipliers hold weights together they become equal, and what is near is put in order.
     fn flattened(&self, at: &Slacks, raw: &[f64]) -> Vec<f64> {
-        let pairs = self.order.pairs().iter().zip(&self.scales);
-        let pairs = pairs.zip(at.s.iter().zip(&at.mu)).zip(&self.is_equal);
-        let held =
-            pairs.filter(|(((_, scale), (s, mu)), equal)| **equal || *scale * *s < HELD * **mu);
+        let pairs = self.pairs.iter().zip(at.s.iter().zip(&at.mu));
+        let held = pairs.filter(|(pair, (s, mu))| pair.is_equal || pair.scale * **s < HELD * **mu);
         let held: Vec<[u32; 2]> = held
-            .flat_map(|(((pair, _), _), _)| [*pair, [pair[1], pair[0]]])
+            .flat_map(|(Pair { ends: [a, b], .. }, _)| [[*a, *b], [*b, *a]])
             .collect();
+        // Its features are those of an order already.
         let flat = match Order::new(self.order.cols(), held) {
             Ok(order) => order.project(raw),
             Err(_) => raw.to_vec(),
