@@ -50,6 +50,7 @@
 mod classes;
 mod collapse;
 mod folds;
+mod hanley_mcneil;
 mod judge;
 mod kinds;
 mod loss_grid;
@@ -189,6 +190,9 @@ pub struct Tuned {
     pub chosen: usize,
     /// Index of logistic regression at its best γ.
     pub logistic: usize,
+    /// That of the mean AUC of the choice over k folds by its size and the number of examples, whatever the folds show
+    /// (`hanley_mcneil.rs`).
+    pub standard_error: f64,
     /// `None` if nothing was held out.
     pub verdict: Option<Verdict>,
     /// Time ran out, or a stop was asked for, before all was tried.
@@ -294,7 +298,9 @@ fn search_over(
         .filter(|&k| points[k].setting.is_logistic() && points[k].judged.auc.is_finite())
         .reduce(|best, k| better(&points, best, k))
         .unwrap_or(chosen);
+    let k = params.folds as usize;
     Ok(Tuned {
+        standard_error: search.standard_error(points[chosen].judged.auc, k),
         points,
         chosen,
         logistic,

@@ -21,8 +21,11 @@
 //! one standard error of the difference, fold by fold: folds differ much more than maps do within a fold.
 //!
 //! ```text
-//! D_f = A_f(best) − A_f(simpler),   mean(D) ≤ √( Σ_f (D_f − mean D)²/(k − 1)/k )
+//! D_f = A_f(best) − A_f(simpler),   mean(D) ≤ max( √( Σ_f (D_f − mean D)²/(k − 1)/k ), SE/6 )
 //! ```
+//!
+//! A few differences may agree by chance: SE is the standard error of the best mean by the number of examples
+//! ([`Tuned::standard_error`]), and no smaller one than a sixth of it is believed.
 //!
 //! **Verdict.** The chosen map and point against logistic regression on the linear map, on examples that neither has seen.
 
@@ -44,6 +47,8 @@ use crate::glass_box::{
 };
 use crate::{Error, Result};
 
+/// Of the standard error of an AUC at least this share is left in the difference of two maps.
+const LEAST_ERROR: f64 = 1.0 / 6.0;
 /// Losses that go on from the linear map.
 const LOSSES: usize = 3;
 /// Decades from the best γ of one map within which those of the next are tried first.
@@ -450,10 +455,11 @@ impl MapSearch<'_> {
         let Some(best) = best else {
             return 0;
         };
+        let least = LEAST_ERROR * self.trials[best].tuned.standard_error;
         let as_good = |at: &usize| {
             let folds = all[best].fold_aucs.iter().zip(&all[*at].fold_aucs);
             let difference = CrossValidated::of(folds.map(|(a, b)| a - b).collect());
-            difference.auc <= difference.standard_error
+            difference.auc <= difference.standard_error.max(least)
         };
         (0..best).filter(full).find(as_good).unwrap_or(best)
     }

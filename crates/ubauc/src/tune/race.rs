@@ -5,14 +5,10 @@
 //! go along all of γ, and the others only near what was best for them, and on from there as long as their best is at an end.
 //! Where balanced classes make no difference to the leaders, they are not tried with other losses.
 //!
-//! The standard error of an AUC A on a fold with m positives and n negatives is about (Hanley & McNeil 1982)
-//!
-//! ```text
-//! √( (A(1 − A) + (m − 1)(A/(2 − A) − A²) + (n − 1)(2A²/(1 + A) − A²)) / (mn) ),
-//! ```
-//!
-//! and models of the same data err together, so that a fifth of it, over the folds so far, is a generous margin: where
-//! examples are few, and fits cheap, nearly everything stays in the race; where they are many, little does.
+//! Models of the same data err together, so that a fifth of the standard error of an AUC (`hanley_mcneil.rs`), over the
+//! folds so far, is a margin between settings: where examples are few, and fits cheap, nearly everything stays in the race;
+//! where they are many, little does. Of one setting, γ a decade apart differ from fold to fold by more than settings at
+//! their best γ do, and the best γ of one fold may be the wrong one: between them the margin is three times as wide.
 
 use std::sync::atomic::Ordering;
 
@@ -20,12 +16,14 @@ use rayon::prelude::*;
 
 use super::collapse::Ties;
 use super::judge::{HOPELESS, Judged, Lane};
-use super::{Search, Setting};
+use super::{Search, Setting, hanley_mcneil};
 use crate::Result;
 use crate::objective::ubauc::{ClassWeight, ClassWeights};
 
-/// What is left of a standard error in a difference of two models of the same data, generously.
+/// What is left of a standard error in a difference of two settings, each at its best γ, on the same data …
 const PAIRED: f64 = 0.2;
+/// … and how many times that between two γ of one setting.
+const BETWEEN_GAMMAS: f64 = 3.0;
 /// No smaller margin than this: a difference that does not matter.
 const LEAST_MARGIN: f64 = 3e-4;
 /// Of two γ of a setting that differ by less than this only the larger one is kept, where a fold can show such a difference:
@@ -295,15 +293,16 @@ impl Search<'_> {
         lanes
     }
 
+    /// That of a mean AUC over some folds.
+    pub(super) fn standard_error(&self, auc: f64, folds: usize) -> f64 {
+        let k = f64::from(self.params.folds);
+        let fold = [self.sizes.n_pos, self.sizes.n_neg].map(|n| n as f64 / k);
+        hanley_mcneil::standard_error(auc, fold) / (folds as f64).sqrt()
+    }
+
     /// By what a mean over some folds must be behind to be clearly behind, where the best is A.
     pub(super) fn margin(&self, best: f64, folds: usize) -> f64 {
-        let k = f64::from(self.params.folds);
-        let (m, n) = (self.sizes.n_pos as f64 / k, self.sizes.n_neg as f64 / k);
-        let a = best.clamp(0.5, 1.0);
-        let (q1, q2) = (a / (2.0 - a), 2.0 * a * a / (1.0 + a));
-        let variance =
-            (a * (1.0 - a) + (m - 1.0) * (q1 - a * a) + (n - 1.0) * (q2 - a * a)) / (m * n);
-        (PAIRED * (variance.max(0.0) / folds as f64).sqrt()).max(LEAST_MARGIN)
+        (PAIRED * self.standard_error(best, folds)).max(LEAST_MARGIN)
     }
 
     /// The γ of every setting that are still in the race after the first folds; logistic regression always is.
@@ -326,7 +325,7 @@ impl Search<'_> {
             }
             let near = means
                 .iter()
-                .filter(|m| m.0 == setting && m.2 >= mine - margin);
+                .filter(|m| m.0 == setting && m.2 >= mine - BETWEEN_GAMMAS * margin);
             let near: Vec<(f64, f64)> = near.map(|m| (m.1, m.2)).collect();
             thinned(near, self.flat())
         };
