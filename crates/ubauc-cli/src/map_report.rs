@@ -16,8 +16,24 @@ pub(crate) struct MapReport {
     gamma: f64,
     auc: f64,
     se: f64,
+    /// Folds that it was tried on: fewer than all where it was behind a simpler map, or time ran out.
+    folds: usize,
+    #[serde(skip)]
+    stopped: bool,
     seconds: f64,
     chosen: bool,
+}
+
+impl MapReport {
+    /// What became of it.
+    fn outcome(&self) -> String {
+        match (self.chosen, self.stopped) {
+            (true, _) => "chosen".to_string(),
+            (false, true) if self.folds == 1 => "on one fold only".to_string(),
+            (false, true) => format!("on {} folds only", self.folds),
+            (false, false) => String::new(),
+        }
+    }
 }
 
 impl MapReport {
@@ -30,6 +46,8 @@ impl MapReport {
                 gamma: best.gamma,
                 auc: best.judged.auc,
                 se: best.judged.standard_error,
+                folds: best.judged.folds,
+                stopped: best.stopped,
                 seconds: trial.seconds,
                 chosen: at == tuned.chosen,
             }
@@ -62,7 +80,7 @@ pub(crate) fn table(maps: &[MapReport], left_out: &[String]) -> Table {
             number(map.auc),
             number(map.se),
             format!("{:.2}", map.seconds),
-            if map.chosen { "chosen" } else { "" }.to_string(),
+            map.outcome(),
         ]);
     }
     for map in left_out {

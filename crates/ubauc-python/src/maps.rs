@@ -142,6 +142,7 @@ pub(crate) fn found(tuned: &TunedMaps) -> Value {
             report["features"] = json!(trial.map.to_string());
             report["auc"] = json!(best.judged.auc);
             report["standard_error"] = json!(best.judged.standard_error);
+            report["folds"] = json!(best.judged.folds);
             report["seconds"] = json!(trial.seconds);
             report["chosen"] = json!(at == tuned.chosen);
             report

@@ -159,7 +159,7 @@ pub struct GridPoint {
     pub tied_share: f64,
     /// See the head of the module.
     pub collapsed: bool,
-    /// Not tried on all folds: behind on the first ones, or time ran out.
+    /// Not tried on all folds: behind on the first ones, as others or all of this map are, or time ran out.
     pub stopped: bool,
 }
 
@@ -274,19 +274,20 @@ pub fn tune_over(
     search_over(folds, params, Baseline::Logistic, &inputs)
 }
 
-/// What is tried besides the settings of the parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Baseline {
+/// What the settings of the parameters are compared with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Baseline<'a> {
     /// Logistic regression, on all folds.
     Logistic,
-    None,
+    /// A simpler map, which did so on the folds: without a lead on the first ones the search ends.
+    Map(&'a [f64]),
 }
 
 /// Of the inputs only progress and stop are read.
 fn search_over(
     folds: &dyn Folds,
     params: &TuneParams,
-    baseline: Baseline,
+    baseline: Baseline<'_>,
     inputs: &TuneInputs<'_>,
 ) -> Result<Tuned> {
     params.check()?;
@@ -326,6 +327,8 @@ struct Search<'a> {
     settings: Vec<Setting>,
     /// Logistic regression, where it was not asked for and so cannot be chosen.
     baseline: Option<usize>,
+    /// How a simpler map did on each fold.
+    simpler: Option<&'a [f64]>,
     progress: Option<Progress<'a>>,
     stop: Option<&'a AtomicBool>,
     started: Instant,
@@ -341,11 +344,14 @@ impl<'a> Search<'a> {
     fn new(
         folds: &'a dyn Folds,
         params: &'a TuneParams,
-        baseline: Baseline,
+        baseline: Baseline<'a>,
         inputs: &TuneInputs<'a>,
     ) -> Search<'a> {
         let mut settings: Vec<Setting> = Vec::new();
-        let logistic = (baseline == Baseline::Logistic).then_some(&Setting::LOGISTIC);
+        let (logistic, simpler) = match baseline {
+            Baseline::Logistic => (Some(&Setting::LOGISTIC), None),
+            Baseline::Map(fold_aucs) => (None, Some(fold_aucs)),
+        };
         for &setting in params.settings.iter().chain(logistic) {
             let known = |s: &Setting| *s == setting || (s.is_logistic() && setting.is_logistic());
             if !settings.iter().any(known) {
@@ -359,6 +365,7 @@ impl<'a> Search<'a> {
             params,
             baseline: settings.iter().position(|s| !is_asked_for(s)),
             settings,
+            simpler,
             progress: inputs.progress,
             stop: inputs.stop,
             started: Instant::now(),

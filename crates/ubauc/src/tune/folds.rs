@@ -1,6 +1,8 @@
 //! Where the folds are: rows of this process, or of other machines.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -56,6 +58,11 @@ pub struct Unseen {
 pub trait Folds: Sync {
     /// What there is.
     fn sizes(&self) -> Sizes;
+
+    /// Whatever fits without these folds have in common: called from one thread, before any of their paths.
+    fn prepare(&self, _folds: Range<u32>) -> Result<()> {
+        Ok(())
+    }
 
     /// Rows ready to be fitted, without those of a fold.
     fn path(&self, without: u32, weighting: Weighting) -> Result<Path<'_>>;
@@ -131,14 +138,15 @@ impl<'a> Source<'a> {
 }
 
 /// Rows of this process. A fold is left out by weights of 0, made for each path and not kept: the search takes no more
-/// numbers a row for more folds. Of a table the features of all examples are kept for every fold, since fits of several
-/// folds run side by side.
+/// numbers a row for more folds. Of a table the features of all examples are kept for every fold that was asked for, since
+/// fits of several folds run side by side.
 pub(super) struct LocalFolds<'a> {
     source: Source<'a>,
     inputs: TuneInputs<'a>,
     params: &'a TuneParams,
     parts: &'a Parts,
-    trainings: Vec<Training<'a>>,
+    /// Of each fold, once it is prepared.
+    trainings: Vec<OnceLock<Training<'a>>>,
     unavoidable: usize,
 }
 
@@ -160,12 +168,13 @@ impl<'a> LocalFolds<'a> {
     ) -> Result<LocalFolds<'a>> {
         let has_hinge = params.settings.iter().any(|s| !s.loss().is_smooth());
         let mut folds = LocalFolds::of_held_out(source, inputs, params, parts);
-        folds.trainings = (0..parts.count())
-            .into_par_iter()
-            .map(|fold| folds.training(Some(fold)))
-            .collect::<Result<_>>()?;
-        if let (true, Some(first)) = (has_hinge, folds.trainings.first()) {
-            let rows = first.data.rows();
+        folds
+            .trainings
+            .resize_with(parts.count() as usize, OnceLock::new);
+        // How many examples of the hinge may be tied depends on the features of all folds.
+        if has_hinge && parts.count() > 0 {
+            folds.prepare(0..parts.count())?;
+            let rows = folds.prepared(0)?.data.rows();
             folds.unavoidable = Kinds::of(rows, &parts.kept).unavoidable(rows.cols());
         }
         Ok(folds)
@@ -185,6 +194,19 @@ impl<'a> LocalFolds<'a> {
             parts,
             trainings: Vec::new(),
             unavoidable: 0,
+        }
+    }
+
+    /// The training part without a fold, made where it is not there yet. No thread ever waits for another: the one it
+    /// waits for might have to end its work first.
+    fn prepared(&self, fold: u32) -> Result<&Training<'a>> {
+        let training = &self.trainings[fold as usize];
+        match training.get() {
+            Some(training) => Ok(training),
+            None => {
+                let made = self.training(Some(fold))?;
+                Ok(training.get_or_init(|| made))
+            }
         }
     }
 
@@ -257,7 +279,8 @@ impl Folds for LocalFolds<'_> {
     fn sizes(&self) -> Sizes {
         let kept = &self.parts.kept;
         let n_pos = kept.iter().filter(|&&i| self.source.positive()[i]).count();
-        let widths = self.trainings.iter().map(|of| of.data.rows().cols());
+        let prepared = self.trainings.iter().filter_map(OnceLock::get);
+        let widths = prepared.map(|of| of.data.rows().cols());
         Sizes {
             folds: self.parts.count(),
             n_pos,
@@ -267,8 +290,12 @@ impl Folds for LocalFolds<'_> {
         }
     }
 
+    fn prepare(&self, folds: Range<u32>) -> Result<()> {
+        (folds.into_par_iter()).try_for_each(|fold| self.prepared(fold).map(|_| ()))
+    }
+
     fn path(&self, without: u32, weighting: Weighting) -> Result<Path<'_>> {
-        self.path_of(&self.trainings[without as usize], weighting)
+        self.path_of(self.prepared(without)?, weighting)
     }
 
     fn judge(&self, fold: u32, fit: &Fit) -> Result<Unseen> {
@@ -285,7 +312,7 @@ impl Folds for LocalFolds<'_> {
     }
 
     fn carry<'w>(&self, weights: &'w [f64], to: u32) -> Option<Cow<'w, [f64]>> {
-        let map = |fold: usize| self.trainings[fold].map.as_ref();
+        let map = |fold: usize| self.trainings[fold].get()?.map.as_ref();
         Some(match (map(0), map(to as usize)) {
             (Some(first), Some(other)) if to > 0 => {
                 Cow::Owned(first.map.carry(weights, &other.map))

@@ -9,7 +9,8 @@
 //! each along its path of γ, with logistic regression as the baseline, on the same folds. In every fold a map, and the
 //! ranking of pairs, is learned from the training examples alone. Maps that are no other than one before are not tried: the
 //! additive one where no number has bins, three pairs for each column where there are not so many. No more
-//! than a hundred pairs are tried: more would take minutes, and nobody would look at them.
+//! than a hundred pairs are tried: more would take minutes, and nobody would look at them. A map that is behind the best one
+//! before it on the first folds is not tried on the others (`race.rs`).
 //!
 //! **Wide tables.** A fit with bins costs about as many operations a round as the table has values, and of a dense table
 //! of hundreds of columns that is a hundred times a fit of the linear map, whose matrix of squares is small. So with more than
@@ -21,11 +22,11 @@
 //! one standard error of the difference, fold by fold: folds differ much more than maps do within a fold.
 //!
 //! ```text
-//! D_f = A_f(best) − A_f(simpler),   mean(D) ≤ max( √( Σ_f (D_f − mean D)²/(k − 1)/k ), SE/6 )
+//! D_f = A_f(best) − A_f(simpler),   mean(D) ≤ max( √( Σ_f (D_f − mean D)²/(k − 1)/k ), 0.16 SE )
 //! ```
 //!
 //! A few differences may agree by chance: SE is the standard error of the best mean by the number of examples
-//! ([`Tuned::standard_error`]), and no smaller one than a sixth of it is believed.
+//! ([`Tuned::standard_error`]), and no less than this share of it is believed.
 //!
 //! **Verdict.** The chosen map and point against logistic regression on the linear map, on examples that neither has seen.
 
@@ -48,7 +49,7 @@ use crate::glass_box::{
 use crate::{Error, Result};
 
 /// Of the standard error of an AUC at least this share is left in the difference of two maps.
-const LEAST_ERROR: f64 = 1.0 / 6.0;
+const LEAST_ERROR: f64 = 0.16;
 /// Losses that go on from the linear map.
 const LOSSES: usize = 3;
 /// Decades from the best γ of one map within which those of the next are tried first.
@@ -424,9 +425,12 @@ impl MapSearch<'_> {
             time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
             ..self.params.clone()
         };
-        let baseline = match self.trials.is_empty() {
-            true => Baseline::Logistic,
-            false => Baseline::None,
+        let before = self
+            .best()
+            .map(|at| self.trials[at].tuned.best().judged.fold_aucs.clone());
+        let baseline = match &before {
+            None => Baseline::Logistic,
+            Some(fold_aucs) => Baseline::Map(fold_aucs),
         };
         let over = |folds: &dyn Folds| search_over(folds, &params, baseline, self.inputs);
         let tuned = self.source.search(&map, &params, &over)?;
@@ -439,29 +443,41 @@ impl MapSearch<'_> {
         Ok(())
     }
 
-    /// The index of the simplest trial that is no worse than the best but for chance.
+    fn judged(&self, at: usize) -> &CrossValidated {
+        &self.trials[at].tuned.best().judged
+    }
+
+    /// The trials that were tried on the most folds.
+    fn whole(&self) -> impl Iterator<Item = usize> {
+        let folds = |at: usize| self.judged(at).fold_aucs.len();
+        let most = (0..self.trials.len()).map(folds).max();
+        (0..self.trials.len()).filter(move |at| Some(folds(*at)) == most)
+    }
+
+    /// The one with the highest mean; of equal ones the simplest.
+    fn best(&self) -> Option<usize> {
+        self.whole().reduce(
+            |best, at| match self.judged(at).auc > self.judged(best).auc {
+                true => at,
+                false => best,
+            },
+        )
+    }
+
+    /// The simplest that is no worse than the best but for chance.
     fn choose(&self) -> usize {
-        let judged = |trial: &MapTrial| trial.tuned.best().judged.clone();
-        let all: Vec<CrossValidated> = self.trials.iter().map(judged).collect();
-        let most = all.iter().map(|j| j.fold_aucs.len()).max().unwrap_or(0);
-        let full = |at: &usize| all[*at].fold_aucs.len() == most;
-        let best = (0..all.len()).filter(full).reduce(|best, at| {
-            if all[at].auc > all[best].auc {
-                at
-            } else {
-                best
-            }
-        });
-        let Some(best) = best else {
+        let Some(best) = self.best() else {
             return 0;
         };
         let least = LEAST_ERROR * self.trials[best].tuned.standard_error;
         let as_good = |at: &usize| {
-            let folds = all[best].fold_aucs.iter().zip(&all[*at].fold_aucs);
+            let (best, other) = (self.judged(best), self.judged(*at));
+            let folds = best.fold_aucs.iter().zip(&other.fold_aucs);
             let difference = CrossValidated::of(folds.map(|(a, b)| a - b).collect());
             difference.auc <= difference.standard_error.max(least)
         };
-        (0..best).filter(full).find(as_good).unwrap_or(best)
+        let simpler = self.whole().take_while(|at| *at < best);
+        simpler.into_iter().find(as_good).unwrap_or(best)
     }
 
     fn finish(self) -> Result<TunedMaps> {

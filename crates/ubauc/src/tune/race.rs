@@ -1,6 +1,9 @@
 //! Rounds of fits: all settings on the first fold, those that are not clearly behind there on the second, and those that
 //! are not clearly behind on both on the others.
 //!
+//! A map of a table that is behind a simpler one (`maps.rs`), clearly on the first fold or at all on the first two, is not
+//! tried on the others.
+//!
 //! On the first fold two settings lead, logistic regression with and without balanced classes where both are tried: these
 //! go along all of γ, and the others only near what was best for them, and on from there as long as their best is at an end.
 //! Where balanced classes make no difference to the leaders, they are not tried with other losses.
@@ -86,32 +89,8 @@ impl Search<'_> {
     /// Everything that was tried.
     pub(super) fn race(&mut self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        let gammas = falling(&self.params.gammas);
-        match self.params.race {
-            false => {
-                let all = vec![gammas; self.settings.len()];
-                self.round(&mut entries, &all, 0..self.sizes.folds)?;
-            }
-            true => {
-                self.first_fold(&mut entries, &gammas)?;
-                for stage in self.stages().windows(2) {
-                    let left = self.left(&entries, stage[0] as usize);
-                    self.round(&mut entries, &left, stage[0]..stage[1])?;
-                }
-            }
-        }
-        if self.params.extend_betas {
-            self.extend_settings(&mut entries, Self::with_next_beta)?;
-        }
-        if self.params.extend_ratios {
-            self.extend_settings(&mut entries, Self::with_next_ratio)?;
-        }
-        if self.params.extend {
-            self.extend(&mut entries)?;
-            // A grid stays a grid but for its ends.
-            if self.params.race {
-                self.refine(&mut entries)?;
-            }
+        if self.all_folds(&mut entries)? {
+            self.further(&mut entries)?;
         }
         let key = |entry: &Entry| (entry.setting, -entry.gamma);
         entries.sort_by(|a, b| {
@@ -119,6 +98,59 @@ impl Search<'_> {
             a.cmp(&b).then(x.total_cmp(&y))
         });
         Ok(entries)
+    }
+
+    /// The settings and γ of the parameters, as far as they are not behind; false if all of them are behind a simpler map.
+    fn all_folds(&self, entries: &mut Vec<Entry>) -> Result<bool> {
+        let gammas = falling(&self.params.gammas);
+        if !self.params.race {
+            let all = vec![gammas; self.settings.len()];
+            self.round(entries, &all, 0..self.sizes.folds)?;
+            return Ok(true);
+        }
+        self.first_fold(entries, &gammas)?;
+        for stage in self.stages().windows(2) {
+            if self.is_behind_simpler(entries, stage[0] as usize) {
+                return Ok(false);
+            }
+            let left = self.left(entries, stage[0] as usize);
+            self.round(entries, &left, stage[0]..stage[1])?;
+        }
+        Ok(true)
+    }
+
+    /// Whether the best point is behind a simpler map on the first folds: clearly on one, at all on two. To be chosen it must
+    /// be ahead by a standard error.
+    fn is_behind_simpler(&self, entries: &[Entry], folds: usize) -> bool {
+        let Some(simpler) = self.simpler.and_then(|aucs| aucs.get(..folds)) else {
+            return false;
+        };
+        let simpler = simpler.iter().sum::<f64>() / folds as f64;
+        let means = entries.iter().filter_map(|e| e.mean(folds));
+        let best = means.fold(f64::NEG_INFINITY, f64::max);
+        let lead = match folds {
+            1 => self.margin(simpler, 1),
+            _ => 0.0,
+        };
+        best < simpler - lead
+    }
+
+    /// Beyond the ends of what was tried, if the choice is there, and between its neighbours.
+    fn further(&mut self, entries: &mut Vec<Entry>) -> Result<()> {
+        if self.params.extend_betas {
+            self.extend_settings(entries, Self::with_next_beta)?;
+        }
+        if self.params.extend_ratios {
+            self.extend_settings(entries, Self::with_next_ratio)?;
+        }
+        if self.params.extend {
+            self.extend(entries)?;
+            // A grid stays a grid but for its ends.
+            if self.params.race {
+                self.refine(entries)?;
+            }
+        }
+        Ok(())
     }
 
     /// All settings on the first fold: the leaders along all of γ, the others near their best.
@@ -232,6 +264,9 @@ impl Search<'_> {
     ) -> Result<()> {
         self.first_fold_done
             .store(folds.start > 0, Ordering::Relaxed);
+        // What is tried on the first fold is nearly always tried on the second, too.
+        let soon = folds.end.max(self.sizes.folds.min(2));
+        self.folds.prepare(folds.start..soon)?;
         let lanes = self.lanes(gammas);
         let tasks: Vec<(u32, &Lane)> = folds
             .clone()
