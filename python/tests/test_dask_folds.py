@@ -247,9 +247,9 @@ def tied_in_every_model(parts, cols):
 
     def kinds(**options):
         counted = [np.ones(part.shape[0], dtype=bool) for part in parts]
-        return _core.merged_kinds(
+        return _core.merged_equal_rows(
             [
-                _core.kinds_of_part(p, c, cols, **options)
+                _core.equal_rows_of_part(p, c, cols, **options)
                 for p, c in zip(parts, counted, strict=True)
             ]
         )

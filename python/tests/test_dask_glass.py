@@ -208,7 +208,7 @@ def test_folds_of_the_ranking_leave_each_row_out_once(client):
     loads = _data.loads_of_collections(in_parts(frame, (400, 0, 500)), "label", None, "t")
     with Cluster(client, loads) as of_client:
         task = Task(cols=7, pair=(0, 1), seed=4)
-        training = task.without_each(5, of_client.of_pair(task))[2]
+        training = task.without_each(5, of_client.of_problem(task))[2]
         folds, _ = folds_of(of_client, training, 3, 1)
         parts = client.gather(of_client.partitions.futures)
         learned = weights_of(training, parts)

@@ -341,7 +341,7 @@ def test_more_than_two_classes():
     clf = UBAUCClassifier(features="additive", **LOGISTIC).fit(X, y)
     assert len(clf.effects_) == len(clf.term_names_) == len(clf.eval_terms(X)) == 3
     for effects, added, scores in zip(
-        clf.effects_, clf.eval_terms(X), clf._pair_scores(X), strict=True
+        clf.effects_, clf.eval_terms(X), clf._problem_scores(X), strict=True
     ):
         np.testing.assert_allclose(added.sum(axis=1) + effects.intercept, scores, atol=1e-12)
     assert "c where the score" in str(clf.explain(classes=("a", "c")))
@@ -501,7 +501,7 @@ def test_columns_that_tell_nothing_are_named():
 
 def test_a_search_that_is_cut_short_says_so():
     X, y = people(200)
-    with pytest.warns(ConvergenceWarning, match="the time is up"):
+    with pytest.warns(ConvergenceWarning, match="the time limit was reached"):
         clf = UBAUCClassifier(features="auto", time_limit=1e-9, random_state=0).fit(X, y)
     assert clf.tuning_["cut_short"]
 

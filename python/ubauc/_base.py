@@ -72,11 +72,11 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``X @ coef_.T + intercept_`` for two classes. For more, a column for each class: the sum
-            of its scores s against the others. Least squares make of s an estimate of the class,
-            -1 or 1; where there are none (`beta_` is 0) ``tanh(s / (2 * softness_))`` is that, and
-            taken in place of s, so that pairs with different losses can be compared.
+            of its scores s against the others. With least squares, s estimates the class, -1 or 1;
+            without them (`beta_` is 0) ``tanh(s / (2 * softness_))`` does, and is used instead of
+            s, so that pairs of classes with different losses can be compared.
         """
-        return self._decision(self._pair_scores(X))
+        return self._decision(self._problem_scores(X))
 
     def predict(self, X):
         """Classes of the examples.
@@ -89,8 +89,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Of two classes the positive one where the score is 0 or above, as the command line and
-            the ROC curve have it; of more that of the largest score.
+            Of two classes, the positive one where the score is 0 or above, as for the command line
+            and the ROC curve; of more, the class with the largest score.
         """
         decision = self.decision_function(X)
         codes = (decision >= 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
@@ -99,8 +99,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def score(self, X, y, sample_weight=None):
         """AUC of the scores: the probability that a positive example outscores a negative one.
 
-        AUC and not accuracy, as the scorer is made to rank, and the accuracy of a rare class says
-        little. For more than two classes it is Hand and Till's mean over pairs of classes.
+        AUC and not accuracy: the model is fitted to rank, and accuracy says little where one class
+        is rare. For more than two classes it is Hand and Till's mean over pairs of classes.
 
         Parameters
         ----------
@@ -132,13 +132,14 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def save(self, path):
         """Write the model file of the command line, for ``ubauc predict`` and ``evaluate``.
 
-        It holds what scores and decides: coefficients, threshold, calibration, classes, names,
-        parameters and certificate; not the state of a stream. Pickle keeps all.
+        It holds what `decision_function` and `predict` need: coefficients, threshold, calibration,
+        classes, names, parameters and certificate. The state of `partial_fit` is not in it; pickle
+        keeps everything.
 
         Parameters
         ----------
         path : str or path-like
-            The file; it is written whole, or the old one stays.
+            The file; if it cannot be written completely, an old one stays as it was.
         """
         check_is_fitted(self)
         write_model(self, path)
@@ -153,8 +154,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         to : {"python", "sql", "onnx", "liblinear"}
             One file for Python's standard library; a query that SQLite, DuckDB and PostgreSQL
-            understand; a graph of standard ONNX operators; a model file of LIBLINEAR, of a
-            linear model of numbers. What cannot be written raises a ValueError.
+            understand; a graph of standard ONNX operators; a LIBLINEAR model file, which only a
+            linear model of numbers has. A model that cannot be written raises a ValueError.
 
         table : str, default="rows"
             The table that the SQL query reads.
@@ -197,11 +198,11 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("all sample weights are zero")
         groups = groups_of(groups, y)
         seed, n_jobs = self._seed(), effective_n_jobs(self.n_jobs)
-        tasks = Tasks(self, *given, n_pairs=self._n_problems(), max_steps=self._max_steps())
+        tasks = Tasks(self, *given, n_problems=self._n_problems(), max_steps=self._max_steps())
         solutions = []
         for problem in self._problems(X, codes, weights, groups):
             solve = partial(self._solve, problem, seed=seed, n_jobs=n_jobs)
-            solutions.append(tasks.pair(solve))
+            solutions.append(tasks.problem(solve))
         self._set(solutions)
         tasks.end()
         return self
@@ -246,7 +247,7 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return int(check_random_state(state).randint(2**31 - 1))
 
     def _n_problems(self):
-        """How many problems of two classes there are."""
+        """How many binary problems there are: one for each pair of classes."""
         return self.classes_.size * (self.classes_.size - 1) // 2
 
     def _problems(self, X, codes, weights, groups=None):
@@ -276,10 +277,8 @@ class AUCClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.objective_ = each([s.objective for s in solutions])
         self.trace_ = listed([s.trace for s in solutions])
 
-    def _coefficients(self, solutions):
-        return np.array([s.weights for s in solutions])
-
-    def _pair_scores(self, X):
+    def _problem_scores(self, X):
+        """Scores of the rows, an array for each binary problem."""
         X = self._scoring_input(X)
         n_jobs = effective_n_jobs(self.n_jobs)
         return [solution.scores(X, n_jobs) for solution in self._solutions]

@@ -42,29 +42,29 @@ class StoppedByCallback(Exception):  # noqa: N818
 class Tasks:
     """The tasks of one fit, reported to the callbacks of the estimator."""
 
-    def __init__(self, estimator, X, y, sample_weight, *, n_pairs, max_steps):
+    def __init__(self, estimator, X, y, sample_weight, *, n_problems, max_steps):
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self._given = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self._estimator = estimator
-        self._n_pairs = n_pairs
+        self._n_problems = n_problems
         self._max_steps = max_steps
         self._root = None
         if hasattr(estimator, "_init_callback_context"):
-            below = max_steps if n_pairs == 1 else n_pairs
+            below = max_steps if n_problems == 1 else n_problems
             self._root = estimator._init_callback_context(max_subtasks=below)
             self._root.call_on_fit_task_begin(**self._given)
         self._watched = bool(getattr(estimator, "_skl_callbacks", None))
 
-    def pair(self, solve):
-        """`solve(progress)`, one pair of classes; progress is None without callbacks."""
+    def problem(self, solve):
+        """`solve(progress)` of one binary problem; progress is None without callbacks."""
         if not self._watched:
             return solve(None)
         context = self._root
-        if self._n_pairs > 1:
+        if self._n_problems > 1:
             context = context.subcontext(task_name="pair", max_subtasks=self._max_steps)
             context.call_on_fit_task_begin(**self._given)
         found = solve(functools.partial(_Steps, self, context))
-        if self._n_pairs > 1:
+        if self._n_problems > 1:
             context.call_on_fit_task_end(**self._given)
         return found
 
@@ -74,8 +74,8 @@ class Tasks:
             self._root.call_on_fit_task_end(**self._given, reconstruction_attributes={})
 
     def attributes(self, solve):
-        """Those of the estimator as `solve()` leaves it; None where that is one pair of many."""
-        if self._n_pairs > 1:
+        """Those of the estimator as `solve()` leaves it; None where that is one problem of many."""
+        if self._n_problems > 1:
             return None
         fitted = copy.copy(self._estimator)
         fitted._set([solve()])

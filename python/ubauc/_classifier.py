@@ -23,11 +23,12 @@ class UBAUCClassifier(WeightedAUCClassifier):
         Newton steps to a certified minimum, or passes of one step an example.
     features : {"linear", "additive", "pairs", "auto"}, default="linear"
         What the score is a sum of. "linear": a weight for each number, and one for each level of a
-        category. "additive": a table for each number besides, of bins of several widths. "pairs":
-        tables of the pairs of columns that gain most besides, about one or three for each column.
-        "auto" chooses among these by cross-validated AUC, the simpler one within a standard error.
-        All but "linear" are for the batch solver and dense rows; elsewhere, and for numbers that
-        are mostly 0 or have more than 2,000 columns, "auto" is "linear".
+        category. "additive": besides these, a table for each number, of bins of several widths.
+        "pairs": besides all of these, tables of the pairs of columns that gain most, about one or
+        three for each column. "auto" chooses among the three by cross-validated AUC, the simpler
+        one within a standard error. All but "linear" need the batch solver and dense rows; without
+        these, and for numbers that are mostly 0 or have more than 2,000 columns, "auto" is
+        "linear".
     interactions : int, float, str or list of pairs, default=None
         Which pairs of columns get a table, where `features` is "pairs" or "auto", as in EBM: so
         many, those that gain most (10); a share of the number of columns, rounded up (0.5), or a
@@ -39,13 +40,13 @@ default="from_dtype"
         The columns that are categories, as in
         :class:`~sklearn.ensemble.HistGradientBoostingClassifier`: a mask, indices or names; all
         others are then numbers or times. "from_dtype" takes the columns of a frame that are
-        categories, texts or booleans, and none of an array; None takes none.
+        categories, strings or booleans, and none of an array; None takes none.
     monotonic_cst : array-like of int or dict, default=None
         The score must not fall (1) or not rise (-1) with a column of numbers or times, whatever the
         others are, as in :class:`~sklearn.ensemble.HistGradientBoostingClassifier`: one of 1, 0 and
-        -1 for each column, or a dict of these by name. It holds for every value, seen or not, with
-        any `features`, and the gap is certified as without. For solver="batch", two classes and a
-        `softness` above 0.
+        -1 for each column, or a dict of these by name. It holds for every value, seen or not, and
+        with any `features`; the gap is certified as it is without constraints. Needs
+        solver="batch", two classes and a `softness` above 0.
     beta : float or "auto", default="auto"
         Weight of the least squares, at least 0, and above 0 where the softness is 0. "auto" chooses
         `beta` and what else is "auto" by cross-validated AUC, as the command line does, which takes
@@ -93,14 +94,14 @@ default="from_dtype"
         against the rest, whose classes count by their examples. The last two are for linear
         features, without `groups`, `calibrate` and `partial_fit`. Of two classes nothing changes.
     criterion : str, default="auc"
-        What is maximised where parameters are chosen: "auc"; "partial-auc:F", with false alarms up
-        to a share F of the negatives, such as "partial-auc:0.05"; or "average-precision".
+        What is maximised where parameters are chosen: "auc"; "partial-auc:F", with false positive
+        rates up to F, such as "partial-auc:0.05"; or "average-precision".
     time_limit : float, default=None
         Begin no more fits of the choice after this many seconds, and take the best so far.
     calibrate : {"sigmoid", "isotonic"}, default=None
         Learn probabilities on five held-out folds, for `predict_proba`. Both keep the order of the
         scores: the isotonic step function is mixed with one part in a thousand of the sigmoid, so
-        that no plateau ties what differs.
+        that different scores never have the same probability.
     importance_intervals : bool, default=False
         Learn the weights again without each of ten parts of the examples (groups whole), as the
         command line does for model files, so that every importance in `effects_` has a 95 %
@@ -125,7 +126,7 @@ default="from_dtype"
         is followed. None forgets nothing. `fit` takes all examples alike, and its models are
         saved without it.
     random_state : int, RandomState instance or None, default=None
-        Of the folds and the order of passes. An int is the command line's ``--seed``.
+        Seed of the folds and of the order of passes. An int is the command line's ``--seed``.
     n_jobs : int, default=None
         Threads. None is 1 unless in a :obj:`joblib.parallel_config` context, -1 one for each core.
         The answer does not depend on it, to the last bit.
@@ -190,11 +191,11 @@ default="from_dtype"
         What "auto" tried and chose: "points", each with its parameters, its mean "auc" (or other
         criterion) over the folds, the "standard_error" of that, the "fold_aucs", and whether it has
         "collapsed" or was "stopped" before all folds; the indices of the "chosen" one and of the
-        best "logistic" regression; of `features` also "maps", with the best point of each that was
-        tried, and "left_out", those that a wide table was not searched for; "verdict", which
-        compares these two on examples that neither has seen, unless the choice "is_logistic"
-        itself; "is_worse_than_logistic"; and "cut_short",
-        whether time ran out.
+        best "logistic" regression; "verdict", which compares these two on examples that neither has
+        seen, unless the choice "is_logistic" itself; "is_worse_than_logistic"; and "cut_short",
+        whether the time limit was reached. Where `features` are chosen there are also "maps", with
+        the best point of each that was tried, and "left_out", those that were not tried because the
+        table is wide.
     t_ : int
         After `partial_fit`: examples learned so far.
 

@@ -35,8 +35,8 @@ def warn_about(solution, n, spec):
         remedy = "allow more steps (max_iter)"
         if stop == "stalled":
             remedy = (
-                "where the mean of a feature dwarfs its variation, take it off (fit_intercept=True "
-                "does, of dense features)"
+                "centre features whose mean is much larger than their variation "
+                "(fit_intercept=True does so for dense features)"
             )
         message = (
             f"not converged ({stop}): the gap is {gap}, asked for was {spec['tolerance']:g}; "
@@ -46,8 +46,8 @@ def warn_about(solution, n, spec):
     elif stop == "estimated":
         message = (
             "the gap is an estimate, not a certificate: with gamma=0 features may depend on each "
-            "other, which a small gamma mends; and where values are huge beside their variation "
-            "rounding hides it, which taking their mean off mends"
+            "other, and a small gamma fixes this; or values are huge compared with their "
+            "variation, so that rounding hides the gap, and centring them fixes this"
         )
         warn_user(message, ConvergenceWarning)
     elif stop == "max_passes":
@@ -73,8 +73,8 @@ def _warn_about_search(tuned):
         return
     if tuned["cut_short"]:
         message = (
-            f"the time is up (time_limit): the best of {len(tuned['points'])} points that were "
-            "tried so far is taken"
+            f"the time limit was reached (time_limit): the best of {len(tuned['points'])} points "
+            "that were tried so far is taken"
         )
         warn_user(message, ConvergenceWarning)
     if tuned["is_worse_than_logistic"]:

@@ -126,15 +126,15 @@ class GlassBoxClassifier(AUCClassifier):
         effects = self.effects_
         if isinstance(effects, Effects):
             return what(effects)
-        return [what(of_pair) for of_pair in effects]
+        return [what(of_problem) for of_problem in effects]
 
-    def _pairs(self):
+    def _class_pairs(self):
         return list(combinations([class_name(label) for label in self.classes_], 2))
 
     def _explained(self):
         check_is_fitted(self)
         found = []
-        for solution, classes in zip(self._solutions, self._pairs(), strict=True):
+        for solution, classes in zip(self._solutions, self._class_pairs(), strict=True):
             # A map has the names of its columns.
             names = self._column_names() if solution.features is None else ()
             found.append(explained(solution, (classes, names)))
@@ -142,7 +142,7 @@ class GlassBoxClassifier(AUCClassifier):
 
     def _place_of(self, classes):
         check_is_fitted(self)
-        pairs = self._pairs()
+        pairs = self._class_pairs()
         if classes is None and len(pairs) == 1:
             return 0
         asked = None if classes is None else tuple(class_name(label) for label in classes)

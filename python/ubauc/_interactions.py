@@ -8,7 +8,7 @@ MUST = (
 )
 
 
-def pair_choice(given, names):
+def interaction_choice(given, names):
     """As the library has it: so many, so many for each column (rounded up), or by name."""
     if isinstance(given, bool):
         raise _refused(given)

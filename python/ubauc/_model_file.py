@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._problem import Solution
+from ._table import default_names
 
 
 def class_name(label):
@@ -21,7 +22,7 @@ def class_name(label):
 
 
 def class_labels(names):
-    """Numbers where both names are numbers as `class_name` writes them: `01` is text."""
+    """Numbers where both names are numbers as `class_name` writes them: `01` is a string."""
     if list(names) == ["False", "True"]:
         return np.array([False, True])
     for kind in (np.int64, np.float64):
@@ -44,7 +45,7 @@ def only_solution(estimator):
 def model_of(estimator, found):
     """The model of a solution, with the names that the estimator has seen."""
     names = list(getattr(estimator, "feature_names_in_", ()))
-    if found.features is not None and names != _by_position(names):
+    if found.features is not None and names != default_names(len(names)):
         # The map of the columns has them.
         names = []
     return found.model(classes=[class_name(label) for label in estimator.classes_], names=names)
@@ -87,11 +88,6 @@ def certificate_of(found):
     }
 
 
-def _by_position(names):
-    """What columns without names are called."""
-    return [f"x{j}" for j in range(len(names))]
-
-
 def _set_features(found, effects, columns):
     """The parameters that would make the map again."""
     pairs = [[columns[j] for j in e["columns"]] for e in effects if e["kind"] == "pair"]
@@ -122,7 +118,7 @@ def read_model(cls, path):
         found._set_kinds(column["kind"] for column in columns)
         named = [column["name"] for column in columns]
         _set_features(found, features["effects"], columns)
-        names = [] if not names and named == _by_position(named) else named
+        names = [] if not names and named == default_names(len(named)) else named
     elif kind == "identity":
         found.n_features_in_ = model["weights"].size
     elif names:

@@ -14,6 +14,8 @@ from ._callbacks import StoppedByCallback
 from ._fit_warnings import warn_about
 from .exceptions import CollapseWarning, warn_user
 
+# Folds of a search, as in `crates/ubauc/src/tune/params.rs`, and of calibration.
+FOLDS = 5
 # "auto" needs this many examples of each class: five folds beside a fifth held out.
 ENOUGH = 10
 
@@ -98,7 +100,7 @@ class SharedChoice:
 
 @dataclass
 class Solution:
-    """What is known of a fitted pair of classes."""
+    """What is known of a fitted binary problem."""
 
     weights: np.ndarray
     # Of the least squares; the command line's scores are w.x plus this.
@@ -281,7 +283,7 @@ def first_map(estimator, problem, spec):
 
 def maps_of(estimator):
     """The maps to choose from, as the library has them; None for those that suit the table."""
-    choice = estimator._pair_choice()
+    choice = estimator._interaction_choice()
     default = [{"per-column": share} for share in _core.PAIRS_PER_COLUMN]
     pairs = [{"pairs": one} for one in (default if choice is None else [choice])]
     if estimator.features == "auto":
@@ -460,7 +462,7 @@ class Run:
     def _held_out_scores(self, spec):
         """Every example scored by a model that has not seen it. Weights of 0 leave a fold out."""
         problem = self.problem
-        n_splits = min(5, *problem.counts())
+        n_splits = min(FOLDS, *problem.counts())
         if n_splits < 2:
             raise ValueError("calibrate needs at least 2 examples of each class")
         weights = problem.weights

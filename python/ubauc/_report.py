@@ -50,7 +50,7 @@ class ReportingClassifier(GlassBoxClassifier):
         Parameters
         ----------
         path : str or path-like
-            The page; it is written whole, or the old one stays.
+            The page; if it cannot be written completely, an old one stays as it was.
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Examples to judge by.
         y : array-like of shape (n_samples,)
@@ -61,8 +61,8 @@ class ReportingClassifier(GlassBoxClassifier):
             The group of each example; not together with weights. Only groups are independent, and
             intervals and bands are theirs.
         cost_fp, cost_fn : float, default=None
-            What a false alarm and a missed positive cost; the page marks the cheapest cut. One that
-            is not given is 1 if the other is.
+            Costs of a false positive and of a false negative; the page marks the cheapest cut. One
+            that is not given is 1 if the other is.
 
         Returns
         -------

@@ -184,8 +184,9 @@ class OnlineRivalClassifier(RivalClassifier):
                 )
                 warn_user(message, UserWarning)
             spec = encoded(self._spec(self._seed()))
-            n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
-            self._learners = [_core.RivalLearner(spec, self.n_features_in_) for _ in range(n_pairs)]
+            self._learners = [
+                _core.RivalLearner(spec, self.n_features_in_) for _ in range(self._n_problems())
+            ]
         problems = self._problems(X, codes, None)
         for problem, learner in zip(problems, self._learners, strict=True):
             learner.learn(problem.x, problem.positive)

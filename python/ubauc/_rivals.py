@@ -1,4 +1,4 @@
-"""Estimators of other papers, to be compared with: their parameters and what they mean.
+"""Baselines, the estimators of other papers: their parameters and what they mean.
 
 All are linear, for two classes or, one against one, for more; none takes sample weights.
 """
@@ -46,7 +46,7 @@ class SOLAMClassifier(OnlineRivalClassifier):
         Divide features by their largest absolute value or their standard deviation while learning;
         `coef_` is for features as they are. Nothing is centred, so sparse data stay sparse.
     random_state : int, RandomState instance or None, default=None
-        Of the order of the examples. An int is the command line's ``--seed``.
+        Seed of the order of the examples. An int is the command line's ``--seed``.
     n_jobs : int, default=None
         Threads; the answer does not depend on it. As in `UBAUCClassifier`.
     verbose : int, default=0
@@ -62,7 +62,7 @@ class SOLAMClassifier(OnlineRivalClassifier):
         At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
-        As of every estimator.
+        As in every scikit-learn estimator.
     n_iter_ : int or ndarray of shape (n_pairs,)
         Passes made.
     objective_ : float or ndarray of shape (n_pairs,)
@@ -135,7 +135,8 @@ class OPAUCClassifier(OnlineRivalClassifier):
         Divide features by their largest absolute value or their standard deviation while learning;
         `coef_` is for features as they are. Nothing is centred, so sparse data stay sparse.
     random_state : int, RandomState instance or None, default=None
-        Of the order of the examples and of the sketch. An int is the command line's ``--seed``.
+        Seed of the order of the examples and of the sketch. An int is the command line's
+        ``--seed``.
     n_jobs : int, default=None
         Threads; the answer does not depend on it. As in `UBAUCClassifier`.
     verbose : int, default=0
@@ -151,7 +152,7 @@ class OPAUCClassifier(OnlineRivalClassifier):
         At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
-        As of every estimator.
+        As in every scikit-learn estimator.
     n_iter_ : int or ndarray of shape (n_pairs,)
         Passes made.
     objective_ : float or ndarray of shape (n_pairs,)
@@ -234,7 +235,8 @@ class OAMClassifier(OnlineRivalClassifier):
         Divide features by their largest absolute value or their standard deviation while learning;
         `coef_` is for features as they are. Nothing is centred, so sparse data stay sparse.
     random_state : int, RandomState instance or None, default=None
-        Of the order of the examples and of the buffers. An int is the command line's ``--seed``.
+        Seed of the order of the examples and of the buffers. An int is the command line's
+        ``--seed``.
     n_jobs : int, default=None
         Threads; the answer does not depend on it. As in `UBAUCClassifier`.
     verbose : int, default=0
@@ -250,7 +252,7 @@ class OAMClassifier(OnlineRivalClassifier):
         At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
-        As of every estimator.
+        As in every scikit-learn estimator.
     n_iter_ : int or ndarray of shape (n_pairs,)
         Passes made.
     objective_ : float or ndarray of shape (n_pairs,)
@@ -349,7 +351,7 @@ class RankSVMClassifier(RivalClassifier):
         At or above it ``X @ coef_.T`` is positive: of the training data as many as there are
         positives. The intercept is ``-threshold_``.
     n_features_in_, feature_names_in_
-        As of every estimator.
+        As in every scikit-learn estimator.
     n_iter_ : int or ndarray of shape (n_pairs,)
         Rounds made.
     objective_ : float or ndarray of shape (n_pairs,)

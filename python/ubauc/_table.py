@@ -1,7 +1,7 @@
 """Data frames of pandas, polars and Arrow as tables of the library, column by column.
 
 A column becomes ``(kind, values, levels)``: numbers or seconds as float64 with NaN where they are
-missing, or a category as int32 codes, -1 where it is missing, with the texts that they stand for.
+missing, or a category as int32 codes, -1 where it is missing, with the strings that they stand for.
 
 | what the frame has | what it becomes |
 |---|---|
@@ -89,6 +89,11 @@ def columns_of(frame, names, wanted):
     return found
 
 
+def default_names(n):
+    """What scikit-learn calls n columns without names."""
+    return [f"x{j}" for j in range(n)]
+
+
 def array_columns(X, wanted):
     """The same of an array of numbers."""
     kinds = ["category" if kind == "category" else "number" for kind in wanted]
@@ -101,7 +106,7 @@ def table_of(columns, names, rows):
 
 
 def distinct(columns):
-    """Columns as the library takes them: codes have distinct texts."""
+    """Columns as the library takes them: codes have distinct strings."""
     return [_distinct(*column) for column in columns]
 
 
@@ -164,7 +169,7 @@ def _level_names(values):
 
 def _refuse(name, what):
     raise ValueError(
-        f"column {name!r}: expected numbers, categories, texts, booleans or times, found {what}; "
+        f"column {name!r}: expected numbers, categories, strings, booleans or times, found {what}; "
         "leave it out, or turn it into one of these"
     )
 

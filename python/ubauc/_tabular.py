@@ -1,9 +1,9 @@
 """What becomes of `X`: rows of numbers, or a table whose columns a model maps to features.
 
-Complete numbers stay rows where the features are linear. A frame with categories, texts, booleans,
-times or gaps is a table, and so is an array with gaps or with columns that are named as categories,
-and all that bins or pairs are learned from: a map of its columns is learned with the model, in each
-fold anew, and is part of it.
+Complete numbers stay rows where the features are linear. A frame with categories, strings,
+booleans, times or gaps is a table, and so is an array with gaps or with columns that are named as
+categories, and all that bins or pairs are learned from: a map of its columns is learned with the
+model, in each fold anew, and is part of it.
 """
 
 import json
@@ -23,11 +23,12 @@ from sklearn.utils.validation import (
 
 from . import _core
 from ._base import ACCEPTED, canonical
-from ._interactions import pair_choice
+from ._interactions import interaction_choice
 from ._report import ReportingClassifier
 from ._table import (
     array_columns,
     columns_of,
+    default_names,
     distinct,
     frame_of,
     has_numbers_only,
@@ -78,7 +79,7 @@ class TableClassifier(ReportingClassifier):
             check_consistent_length(frame, y)
         names = getattr(self, "feature_names_in_", None)
         wanted = kinds_wanted(self.categorical_features, names, self.n_features_in_)
-        self._pair_choice()
+        self._interaction_choice()
         if frame is not None:
             X, columns = self._numbers_or_columns(frame, wanted)
         if issparse(X):
@@ -103,7 +104,7 @@ class TableClassifier(ReportingClassifier):
         X, columns, rows = self._rows_or_columns(X)
         return canonical(X) if columns is None else table_of(columns, self._column_names(), rows)
 
-    def _pair_scores(self, X):
+    def _problem_scores(self, X):
         X, columns, rows = self._rows_or_columns(X)
         n_jobs = effective_n_jobs(self.n_jobs)
         if columns is None:
@@ -165,15 +166,15 @@ class TableClassifier(ReportingClassifier):
             }
         )
 
-    def _pair_choice(self):
-        """The pairs that were asked for, as the library has them; None if nothing was said."""
+    def _interaction_choice(self):
+        """The pairs of columns asked for, as the library has them; None if nothing was said."""
         if self.interactions is None:
             return None
         if self.features in ("linear", "additive"):
             raise ValueError(
                 f"interactions is for features='pairs' or 'auto', not {self.features!r}"
             )
-        return pair_choice(self.interactions, self._column_names())
+        return interaction_choice(self.interactions, self._column_names())
 
     def _look_at(self, frame, *, reset):
         """Names and number of columns, as scikit-learn checks them."""
@@ -195,7 +196,7 @@ class TableClassifier(ReportingClassifier):
 
     def _column_names(self):
         names = getattr(self, "feature_names_in_", None)
-        return names if names is not None else [f"x{j}" for j in range(self.n_features_in_)]
+        return names if names is not None else default_names(self.n_features_in_)
 
     def _set_kinds(self, kinds):
         self._kinds = list(kinds)

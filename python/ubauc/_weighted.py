@@ -70,8 +70,8 @@ class WeightedAUCClassifier(TableClassifier):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from a batch of a stream, example by example in their order.
 
-        A batch may have examples of one class only, and weights of 0. After `fit` it goes on from
-        there.
+        A batch may have examples of one class only, and weights of 0. After `fit` it continues from
+        the fitted coefficients.
 
         Parameters
         ----------
@@ -115,10 +115,10 @@ class WeightedAUCClassifier(TableClassifier):
     def predict_proba(self, X):
         """Probabilities of the classes, calibrated on held-out folds.
 
-        Of two classes their order is that of `decision_function`, and so is their AUC. Of more they
-        are means over the pairs that a class is in. `predict` does not ask for them: it decides at
-        the threshold, where as many are called positive as there are, and not where a probability
-        is 1/2, which those of a rare class may never reach.
+        For two classes they rank the examples as `decision_function` does, with the same AUC. For
+        more they are means over the pairs of classes that a class is in. `predict` does not use
+        them: it decides at the threshold, where as many training examples are predicted positive
+        as are positive, and not at a probability of 1/2, which a rare class may never reach.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class WeightedAUCClassifier(TableClassifier):
         p : ndarray of shape (n_samples, n_classes)
             A column for each of `classes_`.
         """
-        scores = self._pair_scores(X)
+        scores = self._problem_scores(X)
         n_classes = self.classes_.size
         p = np.zeros((scores[0].size, n_classes))
         pairs = list(combinations(range(n_classes), 2))
@@ -174,9 +174,9 @@ class WeightedAUCClassifier(TableClassifier):
                     f"{self.multi_class!r} and there are {self.classes_.size} classes"
                 )
 
-    def _pairs(self):
+    def _class_pairs(self):
         if not self._is_by_class():
-            return super()._pairs()
+            return super()._class_pairs()
         return [("rest", class_name(label)) for label in self.classes_]
 
     def _decision(self, scores):
@@ -252,9 +252,9 @@ class WeightedAUCClassifier(TableClassifier):
         self._forgot = None if self.half_life is None else float(self.half_life)
         spec["half_life"] = self._forgot
         spec = encoded(spec)
-        n_pairs = self.classes_.size * (self.classes_.size - 1) // 2
-        self._learners = [_core.Learner(spec) for _ in range(n_pairs)]
-        self._without_eta0 = set(range(n_pairs)) if self.eta0 == "auto" else set()
+        problems = range(self._n_problems())
+        self._learners = [_core.Learner(spec) for _ in problems]
+        self._without_eta0 = set(problems) if self.eta0 == "auto" else set()
         for learner, found in zip(self._learners, getattr(self, "_solutions", []), strict=False):
             learner.start_from(found.weights, found.offset, found.threshold)
 

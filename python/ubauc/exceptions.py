@@ -1,4 +1,4 @@
-"""Warnings of their own; what is wrong raises `ValueError` and the like."""
+"""Warnings of this package; errors are `ValueError` and the like."""
 
 import sys
 import warnings
@@ -10,8 +10,8 @@ _OURS = ("ubauc", "sklearn.callback")
 class CollapseWarning(UserWarning):
     """A fitted model ties many examples at its threshold, or has no weights at all.
 
-    The hinge of the objective has no margin and likes ties; the least squares keep scores apart. A
-    larger ``beta`` or a smaller ``gamma`` is the cure.
+    The hinge of the objective has no margin and so favours ties; the least squares keep scores
+    apart. Use a larger ``beta`` or a smaller ``gamma``.
     """
 
 

@@ -108,7 +108,7 @@ def xgboost_objective(*, beta=0.5, softness=0.1, balanced=True):
     Parameters
     ----------
     beta, softness, balanced
-        Of `UnivariateBoundObjective`.
+        As in `UnivariateBoundObjective`.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def lightgbm_objective(*, beta=0.5, softness=0.1, balanced=True):
     Parameters
     ----------
     beta, softness, balanced
-        Of `UnivariateBoundObjective`.
+        As in `UnivariateBoundObjective`.
 
     Returns
     -------

@@ -131,9 +131,9 @@ def roc_curve_display(y_true, y_score, *, level=0.95, pos_label=None, name=None,
     Parameters
     ----------
     y_true, y_score, level, pos_label
-        Of `roc_band`.
+        As in `roc_band`.
     name : str, default=None
-        Of the scorer, for the legend, which also tells AUC with DeLong's 95 % interval.
+        Name of the scorer, for the legend, which also has its AUC with DeLong's 95 % interval.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; a new figure if None.
 
@@ -174,7 +174,7 @@ def score_histogram(y_true, y_score, *, bins=50, threshold=None, pos_label=None,
     Parameters
     ----------
     y_true, y_score, pos_label
-        Of `roc_band`.
+        As in `roc_band`.
     bins : int or sequence of float, default=50
         Bins of equal width, or their edges; the same for both classes.
     threshold : float, default=None

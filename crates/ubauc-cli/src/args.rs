@@ -41,7 +41,7 @@ pub(crate) struct Common {
     /// The report as Markdown
     #[arg(long, global = true, conflicts_with = "json")]
     markdown: bool,
-    /// The report as a page of HTML that needs no other file
+    /// The report as an HTML page that needs no other file
     #[arg(long, global = true, conflicts_with_all = ["json", "markdown"])]
     html: bool,
     /// No progress, notes or warnings on standard error

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use serde::Serialize;
+use ubauc::data::calendar::date;
 use ubauc::document::Table;
-use ubauc::document::numbers::{date, number, thousands};
+use ubauc::document::numbers::{number, thousands};
 use ubauc::features::ColumnMap;
 use ubauc::features::columns::Note;
-use ubauc::read::table::{ColumnKind, ColumnReport};
+use ubauc::read::table::{ColumnReport, DetectedKind};
 
 use crate::column_list::ColumnList;
 use crate::output::Output;
@@ -127,14 +128,14 @@ fn cells(report: &ColumnReport) -> Vec<String> {
     ]
 }
 
-pub(crate) fn kind_name(kind: ColumnKind) -> &'static str {
+pub(crate) fn kind_name(kind: DetectedKind) -> &'static str {
     match kind {
-        ColumnKind::Number => "number",
-        ColumnKind::Category => "category",
-        ColumnKind::Boolean => "boolean",
-        ColumnKind::Time => "time",
-        ColumnKind::Identifier => "identifier",
-        ColumnKind::Constant => "constant",
+        DetectedKind::Number => "number",
+        DetectedKind::Category => "category",
+        DetectedKind::Boolean => "boolean",
+        DetectedKind::Time => "time",
+        DetectedKind::Identifier => "identifier",
+        DetectedKind::Constant => "constant",
     }
 }
 
@@ -166,7 +167,7 @@ pub(crate) fn described(report: &ColumnReport) -> String {
         return "none".to_string();
     };
     match (report.kind, report.date_order) {
-        (ColumnKind::Time, _) | (_, Some(_)) => format!("{} to {}", date(min), date(max)),
+        (DetectedKind::Time, _) | (_, Some(_)) => format!("{} to {}", date(min), date(max)),
         _ if min == max => number(min),
         _ => {
             let mean = report

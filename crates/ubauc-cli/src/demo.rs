@@ -152,7 +152,7 @@ impl output::Report for Report {
         let Training { beta, gamma, .. } = self.train;
         Document::default()
             .paragraph(format!(
-                "{rows} examples to learn from and {rows} to judge by, {dim} features, {share} %\n\
+                "{rows} training and {rows} test examples, {dim} features, {share} %\n\
                  positive; the best possible scorer has AUC {best}."
             ))
             .paragraph(format!(

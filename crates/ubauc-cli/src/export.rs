@@ -25,7 +25,7 @@ use crate::output::{self, Output};
     ubauc export model.json --points pdo=20,odds=50,base=600\n\n\
     python      one file for the standard library: a function of dicts, and a program for CSV files\n  \
     sql         a query that SQLite, DuckDB and PostgreSQL understand; missing values are NULL\n  \
-    onnx        standard operators; numbers are doubles, NaN where missing, categories texts\n  \
+    onnx        standard operators; numbers are doubles, NaN where missing, categories strings\n  \
     liblinear   a model file, of a linear model of numbers\n\n\
     Each carries rows with missing values, unseen levels and values on cuts, and their scores: `python\n\
     score.py --self-test`, the query at the end of the SQL file, `self_test` in the metadata of ONNX.\n\

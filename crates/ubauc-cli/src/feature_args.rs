@@ -58,7 +58,7 @@ pub(crate) struct Given {
 /// What is tried.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Plan {
-    /// Today's features of any file.
+    /// The columns as they are.
     Linear,
     /// One map.
     Map(MapKind),
@@ -73,7 +73,7 @@ impl FeatureArgs {
     pub(crate) fn plan(&self, given: Given) -> Result<Plan> {
         let plan = self.plan_of_features(given)?;
         if let (true, Some(option)) = (given.is_monotone, given.linear_only) {
-            let what = format!("{option} cannot be had with --increasing or --decreasing");
+            let what = format!("{option} cannot be combined with --increasing or --decreasing");
             return Err(WrongUsage(what).into());
         }
         Ok(match plan {
@@ -203,15 +203,18 @@ pub(crate) fn options_of_map(map: &MapKind) -> String {
 
 /// A whole number of pairs, or a multiple of the number of columns.
 fn parse_pairs(text: &str) -> Result<PairChoice, String> {
-    let share = match text.strip_suffix('x') {
-        Some(multiple) => multiple,
+    let (share, below) = match text.strip_suffix(['x', 'X']) {
+        Some(multiple) => (multiple, f64::INFINITY),
         None => match text.parse::<usize>() {
             Ok(count) => return Ok(PairChoice::Best(count)),
-            Err(_) => text,
+            Err(_) => (text, 1.0),
         },
     };
     match share.parse::<f64>() {
-        Ok(share) if share >= 0.0 && share.is_finite() => Ok(PairChoice::PerColumn(share)),
+        Ok(share) if share >= 0.0 && share < below => Ok(PairChoice::PerColumn(share)),
+        Ok(share) if share >= 1.0 && share.is_finite() => Err(format!(
+            "a share of the columns is below 1; for a multiple of them give {share}x"
+        )),
         _ => Err(
             "must be a number (10), a share of the columns (0.5) or a multiple (3x)".to_string(),
         ),
@@ -238,9 +241,12 @@ mod tests {
         assert_eq!(parse_pairs("10"), Ok(PairChoice::Best(10)));
         assert_eq!(parse_pairs("0.5"), Ok(PairChoice::PerColumn(0.5)));
         assert_eq!(parse_pairs("3x"), Ok(PairChoice::PerColumn(3.0)));
-        for wrong in ["", "x", "-1", "infx", "NaN", "3y"] {
+        assert_eq!(parse_pairs("0"), Ok(PairChoice::Best(0)));
+        for wrong in ["", "x", "-1", "infx", "inf", "NaN", "3y", "1.0", "1.5"] {
             assert!(parse_pairs(wrong).is_err(), "{wrong}");
         }
+        let refused = parse_pairs("1.5").unwrap_err();
+        assert!(refused.ends_with("give 1.5x"), "{refused}");
     }
 
     #[test]

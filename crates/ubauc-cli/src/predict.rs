@@ -34,8 +34,8 @@ use crate::scoring::{self, ColumnArgs};
     ubauc predict --model model.json new.csv > scores.csv\n  \
     ubauc predict --model model.json new.csv --classes --output scores.csv --json\n  \
     tail -f events.svm | ubauc predict --model model.json - --classes\n\n\
-    Written is a CSV file with the column score, and class if asked for, one line an example in the\n\
-    order of the file; of a model of many classes a column of scores for each, named as the class. A score is w.x plus the intercept, to the last bit that of training. The order\n\
+    The output is a CSV file with the column score, and class if asked for, one line an example in the\n\
+    order of the file; of a model of many classes a column of scores for each, named as the class. A score is w.x plus the intercept, bit for bit as in training. The order\n\
     of scores is what was learnt; those of logistic regression are log-odds as well.\n\n\
     A CSV file needs no column of labels. Its columns are found by the names in the model, if that\n\
     was trained on CSV; others are ignored with a note. An svmlight line begins with a label, which\n\

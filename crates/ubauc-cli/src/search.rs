@@ -37,7 +37,7 @@ pub(crate) struct SearchArgs {
     /// Folds of the cross-validation [default: 5]
     #[arg(long, value_name = "K")]
     folds: Option<u32>,
-    /// How often the examples are dealt into folds [default: once; where they are fewer than 3,000 more often, 5 at most]
+    /// How often the examples are split into folds [default: once; where they are fewer than 3,000 more often, 5 at most]
     #[arg(long, value_name = "R")]
     repeats: Option<u32>,
     /// Share of the examples held out for the comparison with logistic regression; 0 for none [default: 0.2]
@@ -143,7 +143,7 @@ pub(crate) fn search(training: &Training, task: &Task<'_>, output: Output) -> Re
     if tuned.cut_short {
         let why = match stop.load(Ordering::Relaxed) {
             true => "interrupted",
-            false => "the time is up",
+            false => "the time limit was reached",
         };
         let tried: usize = tuned.trials.iter().map(|t| t.tuned.points.len()).sum();
         let tried = thousands(tried as u64);

@@ -66,7 +66,7 @@ use warnings::warn;
     ubauc train train.svm --algorithm ol-ubauc --passes 20 --model model.json\n  \
     ubauc train train.svm --algorithm ol-ubauc --softness 1 --beta 0 --class-weight balanced\n  \
     ubauc train digits.svm --test digits.t.svm --model digits.json   (ten classes)\n\n\
-    Minimised is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
+    The objective is the mean of max(0, y(lambda - s)) + beta/2 (1 - ys)^2 over the examples, y = ±1\n\
     their classes and s = w.x + b their scores, plus gamma/2 |w|^2; with a softness k above 0 the max is\n\
     the smooth k ln(1 + exp(y(lambda - s)/k)). The gap is the certificate: no weights have an objective\n\
     smaller than this one by more than that share.\n\n\

@@ -18,7 +18,7 @@ use ubauc::features::columns::{LEAST_ROWS, Monotone};
 use ubauc::glass_box::{GlassBox, LearnedMap, MAX_COLUMNS, MapKind};
 use ubauc::model::{Model, Reading};
 use ubauc::read::table::{
-    ColumnKind, ColumnReport, Data, TableExamples, TableOptions, read_data, table_of_rows,
+    ColumnReport, Data, DetectedKind, TableExamples, TableOptions, read_data, table_of_rows,
 };
 
 use crate::column_list::{ColumnList, all_names};
@@ -449,7 +449,7 @@ fn codes_among(
     let is_code = |report: &&ColumnReport| {
         let column = table.column(&report.name);
         let values = column.map(|column| &column.values);
-        report.kind == ColumnKind::Number
+        report.kind == DetectedKind::Number
             && !named.contains(&report.name)
             && matches!(values, Some(Values::Number(x)) if are_codes(x))
     };
@@ -469,7 +469,7 @@ fn refuse_empty(map: &ColumnMap) -> Result<()> {
     if map.width() == 0 {
         let names: Vec<String> = map.columns.iter().map(|c| c.name.clone()).collect();
         bail!(
-            "no column tells anything: each has one value, or texts that occur fewer than {LEAST_ROWS} times ({})",
+            "no column tells anything: each has one value, or strings that occur fewer than {LEAST_ROWS} times ({})",
             scoring::shortened(&names)
         );
     }
@@ -501,7 +501,8 @@ fn weights_of(column: &Column) -> Result<Vec<f64>> {
                 .iter()
                 .enumerate()
                 .find_map(|(i, code)| Some((i, text(code)?)));
-            let (i, text) = wrong.with_context(|| format!("weight column '{name}' holds texts"))?;
+            let (i, text) =
+                wrong.with_context(|| format!("weight column '{name}' holds strings"))?;
             let example = i + 1;
             bail!("example {example} has weight '{text}' in column '{name}'; weights are numbers");
         }

@@ -8,7 +8,7 @@ fn it_shows_the_main_job_and_what_is_next() {
     let output = ubauc(directory.path(), &["demo"]);
     let text = success(&output);
     assert!(text.starts_with(
-        "50,000 examples to learn from and 50,000 to judge by, 20 features, 2 %\n\
+        "50,000 training and 50,000 test examples, 20 features, 2 %\n\
          positive; the best possible scorer has AUC 0.9.\n"
     ));
     let mut rest = text;

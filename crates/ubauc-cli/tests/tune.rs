@@ -356,7 +356,7 @@ fn time_that_is_up_is_no_failure() {
     let report = json(&output);
     assert_eq!(report["stop"], "converged");
     assert!(
-        stderr(&output).contains("the time is up"),
+        stderr(&output).contains("the time limit was reached"),
         "{}",
         stderr(&output)
     );

@@ -242,11 +242,15 @@ fn hand_till<'py>(
     scores: Scores<'py>,
     n_classes: usize,
     classes: Vec<usize>,
+    weights: Option<Scores<'py>>,
     n_jobs: usize,
 ) -> PyResult<String> {
     let scores = scores.as_slice()?;
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
     let found = detached(py, n_jobs, || {
-        Ok(metrics::hand_till(scores, n_classes, &classes)?)
+        Ok(metrics::weighted_hand_till(
+            scores, n_classes, &classes, weights,
+        )?)
     })?;
     to_json(found)
 }

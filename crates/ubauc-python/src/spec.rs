@@ -69,12 +69,14 @@ pub(crate) fn online(json: &str) -> PyResult<OlUbauc> {
 /// The parameters of a rival that learns a stream or has an estimator.
 pub(crate) fn rival(json: &str) -> PyResult<Spec> {
     let spec: Spec = of_json(json)?;
+    let is_offered = |of: &Algorithm| of.is_rival() && *of != Algorithm::Svm;
     let algorithm = spec.algorithm();
-    match algorithm.is_rival() && algorithm != Algorithm::Svm {
+    match is_offered(&algorithm) {
         true => Ok(spec),
         false => {
-            let must = "solam, opauc, oam-seq, oam-gra or svm-or";
-            Err(unknown("algorithm", algorithm.name(), must))
+            let names = Algorithm::all().filter(is_offered).map(Algorithm::name);
+            let must = format!("one of {}", names.collect::<Vec<_>>().join(", "));
+            Err(unknown("algorithm", algorithm.name(), &must))
         }
     }
 }

@@ -18,7 +18,7 @@
 //! | [`container`] | the binary format of messages, states and checkpoints |
 //! | [`calibrate`] | scores → probabilities of the same order |
 //! | [`metrics`] | scores and labels in, AUC with its statistics out; stands alone |
-//! | [`report`] | one page of HTML: how good a scorer is, what it looks at, where to cut |
+//! | [`report`] | one HTML page: how good a scorer is, what it looks at, where to cut |
 //! | [`export`] | a model as Python, SQL, ONNX or a file of LIBLINEAR |
 //! | [`document`] | reports of facts, tables and figures → text, Markdown, HTML; stands alone |
 //!

@@ -49,10 +49,10 @@
 
 mod classes;
 mod collapse;
+mod equal_rows;
 mod folds;
 mod hanley_mcneil;
 mod judge;
-mod kinds;
 mod loss_grid;
 mod maps;
 mod params;
@@ -75,10 +75,10 @@ use crate::glass_box::LearnedMap;
 use crate::{Error, Result};
 pub use classes::{ClassRows, tune_classes};
 pub use collapse::{has_collapsed, most_tied, most_tied_of};
+pub use equal_rows::EqualRows;
 pub use folds::{Folds, Place, Sizes, Unseen};
 use folds::{LocalFolds, Source};
 use judge::Judged;
-pub use kinds::Kinds;
 pub use loss_grid::LossGrid;
 pub use maps::{MapTrial, TableFolds, TunedMaps, tune_maps, tune_maps_over};
 pub use params::{Setting, TuneParams};

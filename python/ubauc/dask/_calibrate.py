@@ -10,17 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
+from .._problem import FOLDS
 from ._groups import Groups
-from ._task import FOLDS
 
 # 17 bytes each. Two numbers, or a step function, need no more.
 MOST = 10_000_000
 
 
-def calibration(pair, minimum):
+def calibration(problem, minimum):
     """Slope, offset, knots and levels; `minimum(task)` is a solution, found as for all rows."""
-    cluster, task = pair.cluster, pair.task
-    counted = cluster.of_pair(task)
+    cluster, task = problem.cluster, problem.task
+    counted = cluster.of_problem(task)
     totals = [int(n) for n in counted.sum(axis=0)]
     folds = min(FOLDS, *totals)
     if folds < 2:
@@ -29,7 +29,7 @@ def calibration(pair, minimum):
 
     def scored(left_out):
         found = minimum(left_out)
-        of_map, left_out, _ = pair.mapped(left_out)
+        of_map, left_out, _ = problem.mapped(left_out)
         # The rows are those of the map already.
         found = replace(found, features=None)
         return of_map.partitions.each(
@@ -46,10 +46,10 @@ def calibration(pair, minimum):
         tasks = groups.without_each(folds, [dealt])
     else:
         tasks = task.without_each(folds, counted)
-    pieces = pair.spent.each(scored, tasks, cluster.rows)
+    pieces = problem.spent.each(scored, tasks, cluster.rows)
     columns = zip(*(piece for of_fold in pieces for piece in of_fold), strict=True)
     return _core.calibrate(
-        *(np.concatenate(column) for column in columns), pair.estimator.calibrate
+        *(np.concatenate(column) for column in columns), problem.estimator.calibrate
     )
 
 

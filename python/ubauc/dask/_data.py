@@ -67,7 +67,7 @@ def _grouped(groups, partition):
     try:
         return np.unique(_plain(groups), return_inverse=True)
     except TypeError as error:
-        raise TypeError(f"{name}: groups must be all numbers, or all texts: {error}") from error
+        raise TypeError(f"{name}: groups must be all numbers, or all strings: {error}") from error
 
 
 def _of_arrays(x, y, weight, name, categorical):

@@ -12,7 +12,7 @@ from .._classifier import UBAUCClassifier
 from .._tabular import kinds_of
 from .._weighted import _is_calibrated
 from . import _data, _predict
-from ._fit import Cluster, fit_pairs
+from ._fit import Cluster, fit_problems
 
 
 def _never(estimator):
@@ -237,8 +237,8 @@ default="from_dtype"
             cluster.check_classes()
             self._columns_of_fit = cluster.column_names()
             try:
-                self._pair_choice()
-                solutions, cost = fit_pairs(self, cluster)
+                self._interaction_choice()
+                solutions, cost = fit_problems(self, cluster)
             finally:
                 del self._columns_of_fit
         # All is well: until here the model, if there was one, is the old one.
@@ -263,7 +263,7 @@ default="from_dtype"
 
     @available_if(_never)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Not here."""
+        """Not available on a cluster."""
 
     def decision_function(self, X):
         """Scores, 0 or above where the positive class is predicted.

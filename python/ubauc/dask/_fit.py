@@ -34,7 +34,7 @@ from ._workers import Partitions
 class Cluster:
     """Partitions on the workers, and what is known of them."""
 
-    # Of many classes every pair chooses for itself.
+    # Of many classes every binary problem chooses for itself.
     shared = None
 
     def __init__(self, client, loads, n_features=None, features="linear"):
@@ -145,13 +145,13 @@ class Cluster:
             row[np.searchsorted(self.classes, part["classes"])] = part[what]
         return counts
 
-    def of_pair(self, task):
+    def of_problem(self, task):
         """Of each partition, examples of both classes of a problem that have a weight."""
         return self.counted[:, np.searchsorted(self.classes, task.pair)]
 
     def sizes(self, task):
         """Examples of both classes of a problem that have a weight, and the number of columns."""
-        n_neg, n_pos = (int(n) for n in self.of_pair(task).sum(axis=0))
+        n_neg, n_pos = (int(n) for n in self.of_problem(task).sum(axis=0))
         return {"n_neg": n_neg, "n_pos": n_pos, "cols": self.cols}
 
     def check_classes(self):
@@ -179,8 +179,8 @@ def current(client):
     return client
 
 
-def fit_pairs(estimator, cluster):
-    """A solution for each pair of classes, and what the rounds cost."""
+def fit_problems(estimator, cluster):
+    """The solution of each binary problem, and what the rounds cost."""
     seed = estimator._seed() % 2**32
     spec, weights = spec_of(estimator, seed), None
     if cluster.maps is not None and estimator.scale == "auto":
@@ -206,12 +206,13 @@ def fit_pairs(estimator, cluster):
             class_weight=None if weights is None else (weights[i], weights[j]),
             seed=seed,
         )
-        solutions.append(Pair(estimator, cluster, task, spent, of_table).solve(spec))
+        problem = BinaryProblem(estimator, cluster, task, spent, of_table)
+        solutions.append(problem.solve(spec))
     return solutions, spent.cost()
 
 
 @dataclass
-class Pair:
+class BinaryProblem:
     """How an estimator comes to the solution of one problem of two classes."""
 
     estimator: object
@@ -229,7 +230,7 @@ class Pair:
 
     def solve(self, spec):
         estimator, cluster, task = self.estimator, self.cluster, self.task
-        counted, tuned = cluster.of_pair(task).sum(axis=0), None
+        counted, tuned = cluster.of_problem(task).sum(axis=0), None
         chooses = searches(estimator) or (estimator.features == "auto" and cluster.is_table())
         if chooses and counted.min() >= ENOUGH:
             spec, tuned = _tune.tune(self, spec)
@@ -269,7 +270,7 @@ class Pair:
     def minimum(self, task, spec, steps=None, verbose=False, kind=None):
         """The solution of a problem whose parameters, and map, are known."""
         found = self._minimum(task, spec, steps or self._steps(spec), verbose, kind)
-        counts = tuple(int(n) for n in self.cluster.of_pair(task).sum(axis=0))
+        counts = tuple(int(n) for n in self.cluster.of_problem(task).sum(axis=0))
         return solution_of(found, spec, counts, task.seed)
 
     def _steps(self, spec):

@@ -58,7 +58,7 @@ def learn(cluster, task, spec, epochs, check):
     spec = spec | {"average": None}
     if spec["finds_eta0"]:
         # Where no partition has both classes there is nothing to try it on.
-        both = np.flatnonzero((cluster.of_pair(task) > 0).all(axis=1))[:1].tolist()
+        both = np.flatnonzero((cluster.of_problem(task) > 0).all(axis=1))[:1].tolist()
         given = {"task": task, "spec": encoded(spec), "seed": task.seed}
         found = partitions.each("eta0", first_step, both, **given) if both else [1.0]
         spec["eta0"] = found[0]

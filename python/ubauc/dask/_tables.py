@@ -17,7 +17,15 @@ import numpy as np
 
 from .. import _core
 from .._problem import context
-from .._table import array_columns, columns_of, frame_of, has_numbers_only, numbers_of, table_of
+from .._table import (
+    array_columns,
+    columns_of,
+    default_names,
+    frame_of,
+    has_numbers_only,
+    numbers_of,
+    table_of,
+)
 from .._tabular import kinds_wanted
 from ._pairs import Pairs
 from ._rounds import Rounds
@@ -35,7 +43,7 @@ copyreg.pickle(_core.Table, lambda table: (_table, table.fields()))
 def names_of(columns):
     """As scikit-learn has it: names are strings, all of them."""
     is_named = all(isinstance(name, str) for name in columns)
-    return list(columns) if is_named else [f"x{j}" for j in range(len(columns))]
+    return list(columns) if is_named else default_names(len(columns))
 
 
 def part_of_frame(x, categorical):

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import _core
-
-FOLDS = 5
+from .._problem import FOLDS
 
 
 @dataclass(frozen=True)

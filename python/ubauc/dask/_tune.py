@@ -14,46 +14,46 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from .._problem import Solution, chosen, context, maps_of, search_of
+from .._problem import FOLDS, Solution, chosen, context, maps_of, search_of
 from ..metrics._given import groups_of
 from ._auc import _exact, _Rounds
 from ._calibrate import MOST
 from ._groups import Groups
 from ._rounds import ROWS_AT_ONCE, Rounds
-from ._task import FOLDS
 
 # Fits that are under way at once, at most: they are mostly waiting.
 AT_ONCE = 10
 # Rows of a fold whose scores are brought here for their AUC: one round in place of several.
 FEW = 2**18
-# The share held out for the comparison with logistic regression; 0 for none.
+# The share held out for the comparison with logistic regression, as for rows in memory
+# (`crates/ubauc/src/tune/params.rs`); 0 for none.
 HELD_OUT = 0.2
 
 
-def tune(pair, spec):
-    """The parameters with what was found, and what was tried. Of several maps the pair takes the
+def tune(problem, spec):
+    """The parameters with what was found, and what was tried. Of several maps the problem takes the
     one that is chosen."""
-    cluster, spent = pair.cluster, pair.spent
-    search = search_of(pair.estimator, spec, pair.task.seed)
-    dealing = dealt(cluster, pair.task, search)
+    cluster, spent = problem.cluster, problem.spent
+    search = search_of(problem.estimator, spec, problem.task.seed)
+    dealing = dealt(cluster, problem.task, search)
     outer = dealing[0]
 
     def rows(kind):
-        return rows_of(pair, dealing, json.loads(kind))
+        return rows_of(problem, dealing, json.loads(kind))
 
     spent.at_once = max(1, min(AT_ONCE, ROWS_AT_ONCE // max(1, cluster.rows)))
-    of_call = context(pair.names(), spent.at_once)
+    of_call = context(problem.names(), spent.at_once)
     try:
-        if pair.estimator.features == "linear" or not cluster.is_table():
+        if problem.estimator.features == "linear" or not cluster.is_table():
             found = _core.tune_rounds(rows('"linear"'), search, of_call)
         else:
             table = {
-                "examples": int(cluster.of_pair(pair.task).sum()),
+                "examples": int(cluster.of_problem(problem.task).sum()),
                 "columns": cluster.cols,
-                "has_bins": lambda: cluster.maps.has_bins(pair.task, spent),
+                "has_bins": lambda: cluster.maps.has_bins(problem.task, spent),
                 "rows": rows,
             }
-            maps = maps_of(pair.estimator)
+            maps = maps_of(problem.estimator)
             maps = None if maps is None else json.dumps(maps)
             found = _core.tune_map_rounds(table, maps, search, of_call)
     except BaseException:
@@ -62,26 +62,26 @@ def tune(pair, spec):
         raise
     finally:
         spent.at_once = 1
-    first, pair.map = pair.map, json.loads(found).get("map", pair.map)
+    first, problem.map = problem.map, json.loads(found).get("map", problem.map)
     best, tuned = chosen(spec, found)
     if tuned is not None and outer is not None:
         is_logistic = json.loads(found)["is_logistic"]
-        compare(pair, outer, best, tuned, first, is_logistic)
+        compare(problem, outer, best, tuned, first, is_logistic)
     return best, tuned
 
 
-def rows_of(pair, dealing, kind):
+def rows_of(problem, dealing, kind):
     """The folds as the library reaches them, after a map was learned without each."""
     _, task, folds, counted = dealing
-    cluster, criterion = pair.cluster, pair.estimator.criterion
+    cluster, criterion = problem.cluster, problem.estimator.criterion
     if cluster.is_table():
         # The rows of the features of maps that were tried before.
         cluster.maps.release()
-    of_folds = [pair.mapped(fold, kind) for fold in folds]
+    of_folds = [problem.mapped(fold, kind) for fold in folds]
 
     def without(fold):
         of_map, of_features, _ = of_folds[fold]
-        return Rounds(of_map.partitions, of_features, pair.spent)
+        return Rounds(of_map.partitions, of_features, problem.spent)
 
     def judge(fold, weights):
         of_map, of_features, _ = of_folds[fold]
@@ -103,7 +103,7 @@ def rows_of(pair, dealing, kind):
 def dealt(cluster, task, search):
     """The problem that holds rows out, or None; that of the others, without each fold in turn, and
     their examples of both classes."""
-    counted, outer = cluster.of_pair(task), None
+    counted, outer = cluster.of_problem(task), None
     share = min(HELD_OUT, MOST / counted.sum())
     if cluster.has_groups:
         return dealt_by_groups(cluster, task, json.loads(search) | {"held_out": share})
@@ -127,7 +127,7 @@ def dealt_by_groups(cluster, task, search):
     return outer, task, folds, groups.counts[~held_out].sum(axis=0)
 
 
-def compare(pair, outer, best, tuned, first, is_logistic):
+def compare(problem, outer, best, tuned, first, is_logistic):
     """Adds the verdict: the choice beside logistic regression, on the map that was tried first, on
     rows that neither has seen."""
     names = ("beta", "gamma", "softness", "class_weight", "least_squares")
@@ -135,17 +135,17 @@ def compare(pair, outer, best, tuned, first, is_logistic):
     logistic = {name: logistic[name] for name in names}
 
     def scores(spec, kind):
-        found = pair.minimum(outer, spec, kind=kind)
-        cluster, of_features, _ = pair.mapped(outer, kind)
+        found = problem.minimum(outer, spec, kind=kind)
+        cluster, of_features, _ = problem.mapped(outer, kind)
         return held_out_scores(cluster, of_features, found.weights)
 
-    ours, positive = scores(best, pair.map)
+    ours, positive = scores(best, problem.map)
     theirs = ours
-    if pair.map != first or logistic != {name: best[name] for name in names}:
+    if problem.map != first or logistic != {name: best[name] for name in names}:
         theirs, _ = scores(best | logistic, first)
     groups = None
-    if pair.cluster.has_groups:
-        labels = pair.cluster.partitions.each("held-out", groups_of_held_out, task=outer)
+    if problem.cluster.has_groups:
+        labels = problem.cluster.partitions.each("held-out", groups_of_held_out, task=outer)
         groups = groups_of(np.concatenate(labels), ours)
     verdict, is_worse = _core.verdict(ours, theirs, positive, groups, is_logistic)
     tuned.update(verdict=json.loads(verdict), is_worse_than_logistic=is_worse)
@@ -177,7 +177,7 @@ def unavoidable(cluster, task):
 
     def merged(**arguments):
         parts = partitions.each("kinds", kinds, task=task, **arguments)
-        return _core.merged_kinds([(*map(aligned, part[:2]), part[2]) for part in parts])
+        return _core.merged_equal_rows([(*map(aligned, part[:2]), part[2]) for part in parts])
 
     partitions = cluster.partitions
     found = merged()
@@ -192,7 +192,7 @@ def kinds(partition, number, task, hashes=None):
     positive, weights = task.learned(partition, number)
     counted = np.ones_like(positive) if weights is None else weights > 0
     hashes = None if hashes is None else aligned(hashes)
-    return _core.kinds_of_part(partition.part, counted, task.cols, hashes)
+    return _core.equal_rows_of_part(partition.part, counted, task.cols, hashes)
 
 
 def aligned(numbers):

@@ -23,8 +23,8 @@ class AveragePrecisionInterval(NamedTuple):
 def average_precision(y_true, y_score, *, sample_weight=None, pos_label=None, n_jobs=None):
     """Mean precision over the positives, each at its own score; ties are one threshold.
 
-    The definition is scikit-learn's, ``average_precision_score``. A scorer of no use has about the
-    share of the positives.
+    The definition is scikit-learn's, ``average_precision_score``. A random scorer has
+    about the share of positives.
 
     Parameters
     ----------

@@ -1,14 +1,12 @@
 """AUC of many classes."""
 
 import json
-from itertools import combinations
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from .. import _core
-from ._auc import roc_auc
 from ._given import scores_of
 
 
@@ -24,7 +22,8 @@ def hand_till(y_true, y_score, *, labels=None, average="macro", sample_weight=No
     labels : array-like of shape (n_classes,), default=None
         The classes in the order of the columns; those of `y_true`, ascending, if None.
     average : {"macro", "weighted"}, default="macro"
-        Every pair alike, or by its number of examples, or their weight.
+        "macro" weights all pairs of classes equally, "weighted" by their examples, or by the sum
+        of the weights of these.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights, at least 0; every class needs some.
     n_jobs : int, default=None
@@ -54,24 +53,10 @@ def hand_till(y_true, y_score, *, labels=None, average="macro", sample_weight=No
     codes = order[np.minimum(places, classes.size - 1)]
     if not np.array_equal(classes[codes], y_true):
         raise ValueError("y_true has a class that is not in labels")
-    threads = effective_n_jobs(n_jobs)
     if sample_weight is not None:
         check_consistent_length(scores, sample_weight)
-        return _weighted_hand_till(scores, codes, scores_of(sample_weight), average, threads)
-    found = json.loads(_core.hand_till(scores.ravel(), classes.size, codes.tolist(), threads))
-    return found["m" if average == "macro" else "weighted"]
-
-
-def _weighted_hand_till(scores, codes, weights, average, threads):
-    """The mean over pairs of classes of both weighted AUCs, each by the column of its class."""
-    pairs = list(combinations(range(scores.shape[1]), 2))
-    aucs, sizes = np.empty(len(pairs)), np.empty(len(pairs))
-    for k, pair in enumerate(pairs):
-        rows = np.isin(codes, pair)
-        of_pair = weights[rows]
-        both = [
-            roc_auc(codes[rows] == j, scores[rows, j], sample_weight=of_pair, n_jobs=threads)
-            for j in pair
-        ]
-        aucs[k], sizes[k] = np.mean(both), of_pair.sum()
-    return float(np.average(aucs, weights=None if average == "macro" else sizes))
+        sample_weight = scores_of(sample_weight)
+    found = _core.hand_till(
+        scores.ravel(), classes.size, codes.tolist(), sample_weight, effective_n_jobs(n_jobs)
+    )
+    return json.loads(found)["m" if average == "macro" else "weighted"]

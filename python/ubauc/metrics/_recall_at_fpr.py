@@ -1,4 +1,4 @@
-"""Recall where false alarms are limited."""
+"""Recall at a limited false positive rate."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from ._given import grouped
 
 
 class RecallInterval(NamedTuple):
-    """Recall at a false-alarm rate, with its 95 % interval."""
+    """Recall at a false positive rate, with its 95 % interval."""
 
     recall: float
     low: float
@@ -32,7 +32,7 @@ def recall_at_fpr_ci(
     pos_label=None,
     n_jobs=None,
 ):
-    """Recall (true positive rate) at a false-alarm (false positive) rate, with its 95 % interval.
+    """Recall (true positive rate) at a false positive rate, with its 95 % interval.
 
     The threshold is the lowest at which no more than a share ``max_fpr`` of the negatives is called
     positive. It is estimated from the negatives as the recall is from the positives, and the
@@ -45,13 +45,13 @@ def recall_at_fpr_ci(
     y_score : array-like of shape (n_samples,)
         Scores; not NaN.
     max_fpr : float
-        The false-alarm rate that is allowed, in (0, 1].
+        The largest false positive rate that is allowed, in (0, 1].
     groups : array-like of shape (n_samples,), default=None
         The group of each example: only groups are independent, and a bootstrap draws whole ones.
         Each class must be in two groups.
     method : {"order", "bootstrap"}, default="order"
-        Wilson's interval of the recall and order statistics of the negatives for the threshold, put
-        together by squares; or a bootstrap (BCa) of examples drawn again.
+        "order" combines, in quadrature, Wilson's interval of the recall and order statistics of the
+        negatives for the threshold; "bootstrap" is a BCa bootstrap of the examples.
     n_resamples : int, default=2000
         Draws of the bootstrap, at least 100.
     random_state : int, RandomState instance or None, default=1

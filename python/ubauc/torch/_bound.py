@@ -16,9 +16,9 @@ Where λ is the minimiser for the batch, ∂l/∂λ = 0 and λ may be held still
 derivative goes through the search for λ. Both derivatives are known as soon as the value is, and
 computed with it; `backward` only multiplies.
 
-Here this is done on tensors, for any device and for compiled graphs. On the processor it is done by
-the library (``crates/ubauc/src/solver/logits.rs``), in one call. Tests compare the two, and both
-with `ubauc.objectives` and the batch solver.
+Here this is done on tensors, for any device and for compiled graphs. On the CPU it is done by the
+library (``crates/ubauc/src/solver/logits.rs``), in one call. Tests compare the two, and both with
+`ubauc.objectives` and the batch solver.
 """
 
 import torch

@@ -27,9 +27,9 @@ class UBAUCLoss(torch.nn.Module):
         of their weights. Do not weight the elements of "none" afterwards: the threshold is the best
         one for the weights given here.
     pos_weight : tensor or float, default=None
-        Weight of positives, as in ``BCEWithLogitsLoss``: above 1 for fewer misses, below 1 for
-        fewer false alarms. A vector has an element for each of the logits' last dimension. It
-        multiplies what `class_weight` gives.
+        Weight of positives, as in ``BCEWithLogitsLoss``: above 1 for fewer false negatives,
+        below 1 for fewer false positives. A vector has an element for each of the logits' last
+        dimension. It multiplies what `class_weight` gives.
     softness : float, default=1.0
         κ, at least 0; 0 is the hinge of the paper and needs a `beta` above 0.
     beta : float, default=0.1
@@ -67,7 +67,8 @@ class UBAUCLoss(torch.nn.Module):
 
     It is what `ubauc.UBAUCClassifier` minimises, less the regulariser: Eq. (8) of the paper and its
     soft form; the bias of the last layer is the intercept. With ``beta=0``, ``softness=1`` and a
-    threshold of 0 it is ``BCEWithLogitsLoss``. Targets between 0 and 1 are so much of each class.
+    threshold of 0 it is ``BCEWithLogitsLoss``. A target between 0 and 1 is a mixture of both
+    classes, as in cross entropy.
 
     Logits in float16 and bfloat16 are computed with in float32, and the loss is float32. There is
     no second derivative. The state of a loss is part of its ``state_dict``. Each process counts its
@@ -156,7 +157,7 @@ class UBAUCLoss(torch.nn.Module):
         )
 
     def _by_library(self, input, target, weight):
-        """On the processor, by the library: `crates/ubauc/src/solver/logits.rs`."""
+        """On the CPU, by the library: `crates/ubauc/src/solver/logits.rs`."""
         buffers, threshold, counts = self._buffers, self.threshold, None
         sums = buffers["class_sums"]
         if sums is not None:
@@ -259,8 +260,7 @@ class UBAUCLoss(torch.nn.Module):
     def _check_targets(self, target):
         """Labels of -1 would be taken for two negatives.
 
-        Elsewhere than on the processor this waits for the device, so only the first batch is looked
-        at.
+        Elsewhere than on the CPU this waits for the device, so only the first batch is looked at.
         """
         if _is_compiling() or target.dtype == torch.bool or self._knows_targets:
             return

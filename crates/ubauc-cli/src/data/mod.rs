@@ -35,7 +35,7 @@ pub(crate) struct DataArgs {
 enum DataCommand {
     /// Look into a file: rows, columns, classes
     Show(show::ShowArgs),
-    /// Divide a file in two, to learn from and to judge by
+    /// Divide a file into training and test rows
     Split(split::SplitArgs),
     /// List the paper's data sets and which of them are here
     List(list::ListArgs),

@@ -44,10 +44,10 @@ pub(crate) struct SplitArgs {
         help = format!("Rows of one group, by this column, stay in one file ({TABLES})")
     )]
     group: Option<String>,
-    /// Write the rows to learn from to this file
+    /// Write the training rows to this file
     #[arg(long, value_name = "OUT")]
     output_train: PathBuf,
-    /// Write the rows to judge by to this file
+    /// Write the test rows to this file
     #[arg(long, value_name = "OUT")]
     output_test: PathBuf,
     #[command(flatten)]
@@ -242,8 +242,8 @@ impl output::Report for Report {
         let mut facts = Facts::default();
         facts.add("rows", thousands(self.rows as u64));
         for (name, n, path) in [
-            ("to learn from", self.n_train, &self.output_train),
-            ("to judge by", self.n_test, &self.output_test),
+            ("training rows", self.n_train, &self.output_train),
+            ("test rows", self.n_test, &self.output_test),
         ] {
             facts.add(
                 name,

@@ -1,4 +1,4 @@
-//! A table with texts, dates and gaps, made up on the spot: customers, some of whom leave.
+//! A table with strings, dates and missing values, made up on the spot: customers, some of whom leave.
 
 use std::fmt::Write as _;
 use std::path::Path;

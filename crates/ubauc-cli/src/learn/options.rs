@@ -29,7 +29,7 @@ use crate::table_args::TableArgs;
     ubauc learn customers.csv --label churn --positive yes --model model.json\n  \
     tail -f events.svm | ubauc learn --predict --checkpoint ck --model model.json > scores.csv\n  \
     cat events.svm | ubauc learn --checkpoint ck --resume --model model.json\n\n\
-    A table may have texts, dates and gaps: what its columns hold is found out from its first rows, which are\n\
+    A table may have strings, dates and missing values: what its columns hold is found out from its first rows, which are\n\
     then learned as the others, each scored before its label is known. A level that is not among them counts\n\
     as rare (--hash-bits gives every level a place); a text among numbers counts as missing.\n\n\
     Labels: 1 is positive, 0 and -1 are negative; any other needs --positive VALUE. An svmlight label ?\n\
@@ -49,7 +49,7 @@ pub(crate) struct LearnArgs {
     pub(super) file: PathBuf,
     #[command(flatten)]
     pub(super) problem: ProblemArgs,
-    /// Hash the features into 2^B columns, B from 1 to 28; those that collide are added. Of a table with texts or gaps the
+    /// Hash the features into 2^B columns, B from 1 to 28; those that collide are added. Of a table with strings or missing values the
     /// levels of each category, seen before or not, are hashed into 2^B features
     #[arg(long, value_name = "B")]
     pub(super) hash_bits: Option<u32>,
@@ -219,10 +219,7 @@ impl LearnArgs {
 
     /// What becomes of the columns.
     pub(super) fn features(&self) -> FeatureMap {
-        match self.hash_bits {
-            Some(bits) => FeatureMap::Hash { bits },
-            None => FeatureMap::Identity,
-        }
+        FeatureMap::hashed(self.hash_bits)
     }
 
     /// What the negative and the positive class are called, given what the first negative label said.

@@ -1,4 +1,4 @@
-//! The data sets of an experiment: a part to learn from and a part to judge by, two classes.
+//! The data sets of an experiment: a training and a test part, two classes.
 
 use std::path::{Path, PathBuf};
 
@@ -132,7 +132,7 @@ impl Found {
         }
     }
 
-    /// Rows to learn from, rows to judge by, features.
+    /// Training rows, test rows, features.
     pub(super) fn sizes(&self, protocol: &Protocol, set: &Set) -> Result<[u64; 3]> {
         let split = self.read(set, protocol)?;
         let rows = |data: &Dataset| data.rows().len() as u64;

@@ -128,7 +128,7 @@ impl Table<'_> {
             match make(state, file, (task, start), runs, &watch) {
                 Ok(true) => output.note(summary(&state.cells[&key], task)),
                 Ok(false) => {
-                    output.note("note: the time is up; the same command goes on from here");
+                    output.note("note: the time limit was reached; the same command goes on from here");
                     break;
                 }
                 Err(error) => {
@@ -209,7 +209,7 @@ impl Table<'_> {
     }
 }
 
-/// Searches and runs, saving as it goes. False if the time is up first.
+/// Searches and runs, saving as it goes. False if the time limit is reached first.
 fn make(
     state: &mut State<Cell>,
     file: &Path,

@@ -111,7 +111,7 @@ fn fill(
             }
             let watch = Watch::new(asked.deadline(), task.work(None, 0)?, output);
             if watch.time_is_up() {
-                output.note("note: the time is up; the same command goes on from here");
+                output.note("note: the time limit was reached; the same command goes on from here");
                 return Ok(failed);
             }
             let origin = state.origin();

@@ -52,11 +52,11 @@ impl AlignedModel {
                 return Ok(());
             }
             (FeatureMap::Columns(_), None) => bail!(
-                "{option}: the model is of a table with texts or gaps, and {} has complete numbers only",
+                "{option}: the model is of a table with strings or missing values, and {} has complete numbers only",
                 path.display()
             ),
             (_, Some(_)) => bail!(
-                "{option}: the model is of complete numbers, and {} has texts or gaps",
+                "{option}: the model is of complete numbers, and {} has strings or missing values",
                 path.display()
             ),
             (_, None) => {}

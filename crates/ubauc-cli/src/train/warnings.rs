@@ -82,7 +82,7 @@ fn warn_of_stop(trained: &Outcome, spec: &Spec, output: Output) {
         Stop::Estimated => output.note(
             "warning: the gap is an estimate, not a certificate: with gamma = 0 features may depend on \
              each other, which a small --gamma mends; and where values are huge beside their \
-             variation rounding hides it, which taking their mean off mends",
+             variation rounding hides it, which centring them mends",
         ),
         stop if trained.effort.rounds.is_some() && spec.algorithm() == Algorithm::BaUbauc => {
             output.note(format!(

@@ -1,4 +1,4 @@
-//! Streams of tables with texts, dates and gaps, without a model to start from.
+//! Streams of tables with strings, dates and missing values, without a model to start from.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

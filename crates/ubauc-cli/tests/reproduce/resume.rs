@@ -198,7 +198,7 @@ fn no_time_is_no_work_and_no_failure() {
         let dir = directory.path();
         let output = reproduce(dir, table, &["--time-limit", "0"]);
         success(&output);
-        let said = stderr(&output).matches("note: the time is up").count();
+        let said = stderr(&output).matches("note: the time limit was reached").count();
         assert_eq!(said, 1, "{}", stderr(&output));
         let state = results(dir, file);
         assert_eq!(state["cells"], serde_json::json!({}), "{table}");
@@ -222,7 +222,7 @@ fn a_time_limit_stops_in_between() {
         let output = reproduce(dir, "table2", &more);
         success(&output);
         commands += 1;
-        if !stderr(&output).contains("the time is up") {
+        if !stderr(&output).contains("the time limit was reached") {
             break;
         }
         if started.elapsed() > Duration::from_secs(5) {
@@ -251,7 +251,7 @@ fn stopped_in_the_last_cell_says_so() {
         success(&output);
         let state = results(dir, "table2.json");
         let whole = state["cells"].get("halves/solam").is_some();
-        let printed = stderr(&output).contains("the time is up");
+        let printed = stderr(&output).contains("the time limit was reached");
         assert_eq!(printed, !whole, "{}", stderr(&output));
         if whole {
             break;

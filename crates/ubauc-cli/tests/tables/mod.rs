@@ -1,4 +1,4 @@
-//! Tables as people have them: texts, dates and gaps.
+//! Tables as people have them: strings, dates and missing values.
 
 mod columns;
 mod data;

@@ -56,7 +56,7 @@ pub enum Algorithm {
 impl Algorithm {
     /// All of them, in the order of the help.
     pub fn all() -> impl Iterator<Item = Algorithm> {
-        // A chain, so that the compiler misses one that is left out.
+        // A chain: the compiler asks for the next of a new one, and a test counts them.
         use Algorithm as A;
         std::iter::successors(Some(A::BaUbauc), |algorithm| match algorithm {
             A::BaUbauc => Some(A::OlUbauc),

@@ -1,4 +1,4 @@
-//! A page of HTML that needs no other file, no network and no script; light or dark as the reader's system is.
+//! An HTML page that needs no other file, no network and no script; light or dark as the reader's system is.
 
 use super::{Block, Column, Document, Table, escape_markup, svg};
 

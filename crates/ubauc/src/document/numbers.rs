@@ -74,20 +74,6 @@ fn without_zero(number: &str) -> String {
     }
 }
 
-/// The day of a number of seconds since 1970.
-pub fn date(seconds: f64) -> String {
-    // Days since 0000-03-01 in eras of 400 years, years of which begin in March.
-    let days = (seconds / 86_400.0).floor() as i64 + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + 400 * era + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,18 +141,5 @@ mod tests {
         assert_eq!(p_value(Some(2e-12)), "2.0e-12");
         assert_eq!(p_value(Some(0.0)), "<1e-300");
         assert_eq!(p_value(None), "-");
-    }
-
-    #[test]
-    fn dates_are_of_the_calendar() {
-        for (days, text) in [
-            (0, "1970-01-01"),
-            (-1, "1969-12-31"),
-            (11_016, "2000-02-29"),
-            (11_017, "2000-03-01"),
-            (20_000, "2024-10-04"),
-        ] {
-            assert_eq!(date(86_400.0 * f64::from(days)), text);
-        }
     }
 }

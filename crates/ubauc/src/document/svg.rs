@@ -59,7 +59,7 @@ pub fn render(figure: &Figure) -> String {
     )
 }
 
-/// The element alone, for a page of HTML.
+/// The element alone, for an HTML page.
 pub(super) fn inline(figure: &Figure) -> String {
     let longest = figure.rows.iter().map(|name| name.chars().count()).max();
     let left = MARGIN + LETTER * longest.unwrap_or(0).min(NAME) as f64 + 10.0;

@@ -42,6 +42,11 @@ pub struct Buffer {
 }
 
 impl FeatureMap {
+    /// Hashed into 2^bits, or as they are.
+    pub fn hashed(bits: Option<u32>) -> FeatureMap {
+        bits.map_or(FeatureMap::Identity, |bits| FeatureMap::Hash { bits })
+    }
+
     /// Refuses parameters that cannot be used.
     pub fn check(&self) -> Result<()> {
         match self {

@@ -40,7 +40,7 @@ impl Content {
             .map_err(|error| wrong("certificate", &error))?;
         Ok(SavedModel {
             model: Model {
-                features: bits.map_or(FeatureMap::Identity, |bits| FeatureMap::Hash { bits }),
+                features: FeatureMap::hashed(bits),
                 weights: self.weights.expand()?,
                 intercept: self.intercept,
                 threshold: self.threshold,

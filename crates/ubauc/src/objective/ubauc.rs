@@ -82,7 +82,7 @@ pub struct ClassWeights {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     /// Σ s_i φ(y_i(λ − c_i)).
-    pub hinge: f64,
+    pub loss: f64,
     /// Σ_{i∈+} s_i (1 − (c_i + b))².
     pub square_pos: f64,
     /// Σ_{i∈−} s_i (1 + (c_i + b))².
@@ -165,7 +165,8 @@ impl Objective {
     pub fn value(&self, sums: &Sums, norm_sq: f64) -> f64 {
         let [v_pos, v_neg] = self.class_factors(sums.total);
         let square = v_pos * sums.square_pos + v_neg * sums.square_neg;
-        (sums.hinge + self.beta / 2.0 * square) / sums.total.sum() + self.gamma / 2.0 * norm_sq
+        let parts = [sums.loss, square, norm_sq];
+        mean_objective(parts, self.beta, self.gamma, sums.total.sum())
     }
 
     /// ∂P/∂c_i of a chunk's rows into `slope`; answers the chunk's share of the rest.
@@ -208,7 +209,26 @@ impl Objective {
     }
 }
 
+/// P of Σ s φ, Σ s v (y − c − b)² and ‖w‖².
+pub(crate) fn mean_objective([loss, square, norm]: [f64; 3], beta: f64, gamma: f64, n: f64) -> f64 {
+    (loss + beta / 2.0 * square) / n + gamma / 2.0 * norm
+}
+
 impl ClassWeights {
+    /// Σ s_i by class: positive or not, and s_i.
+    pub fn of(examples: impl Iterator<Item = (bool, f64)>) -> ClassWeights {
+        let mut totals = ClassWeights::default();
+        for (positive, weight) in examples {
+            let total = if positive {
+                &mut totals.pos
+            } else {
+                &mut totals.neg
+            };
+            *total += weight;
+        }
+        totals
+    }
+
     /// N = N⁺ + N⁻.
     pub fn sum(self) -> f64 {
         self.pos + self.neg
@@ -219,9 +239,15 @@ impl Sums {
     /// The sums over one chunk. A NaN score shows as a NaN square.
     pub fn of(chunk: Chunk<'_>, loss: Loss, lambda: f64, intercept: f64) -> Result<Self> {
         chunk.check()?;
-        let [mut hinge, mut square_pos, mut square_neg, mut pos, mut neg] = [Sum::default(); 5];
+        let [
+            mut of_loss,
+            mut square_pos,
+            mut square_neg,
+            mut pos,
+            mut neg,
+        ] = [Sum::default(); 5];
         for (c, y, s) in chunk.rows() {
-            hinge.add(s * loss.value(y * (lambda - c)));
+            of_loss.add(s * loss.value(y * (lambda - c)));
             let (square, weight) = if y > 0.0 {
                 (&mut square_pos, &mut pos)
             } else {
@@ -231,7 +257,7 @@ impl Sums {
             weight.add(s);
         }
         Ok(Self {
-            hinge: hinge.total(),
+            loss: of_loss.total(),
             square_pos: square_pos.total(),
             square_neg: square_neg.total(),
             total: ClassWeights {
@@ -244,7 +270,7 @@ impl Sums {
 
 impl std::ops::AddAssign for Sums {
     fn add_assign(&mut self, other: Self) {
-        self.hinge += other.hinge;
+        self.loss += other.loss;
         self.square_pos += other.square_pos;
         self.square_neg += other.square_neg;
         self.total.pos += other.total.pos;
@@ -336,7 +362,7 @@ mod tests {
             };
             merged += Sums::of(chunk, Loss::Hinge, 0.4, -0.25).unwrap();
         }
-        assert!((merged.hinge - whole.hinge).abs() < 1e-15);
+        assert!((merged.loss - whole.loss).abs() < 1e-15);
         assert_eq!(merged.total, ClassWeights { pos: 4.0, neg: 2.5 });
         // Twice the weights (4 for the fourth, none for the last …) as copies of the examples.
         let copies = [2, 4, 1, 6, 0];

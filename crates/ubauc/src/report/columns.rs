@@ -2,7 +2,8 @@
 
 use super::ColumnPart;
 use super::markup::{clipped, paragraph, percent, short, table};
-use crate::document::numbers::{date, thousands, three_digits};
+use crate::data::calendar::{DAY, date};
+use crate::document::numbers::{thousands, three_digits};
 use crate::document::{Cell, Table};
 use crate::features::ColumnMap;
 use crate::features::columns::{ColumnInfo, ColumnKind, Effect, Level};
@@ -56,7 +57,7 @@ fn values(info: &ColumnInfo) -> String {
         }
         (_, None) => "none".to_string(),
         (ColumnKind::Time, Some(n)) => {
-            format!("{} to {}", date(86_400.0 * n.min), date(86_400.0 * n.max))
+            format!("{} to {}", date(DAY * n.min), date(DAY * n.max))
         }
         (ColumnKind::Number, Some(n)) => {
             format!("{} to {}, mean {}", n.min, n.max, three_digits(n.mean))

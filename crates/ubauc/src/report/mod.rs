@@ -1,4 +1,4 @@
-//! The report: one page of HTML that says how good a scorer is, what it looks at and where to cut.
+//! The report: one HTML page that says how good a scorer is, what it looks at and where to cut.
 //!
 //! [`Report`] is plain data, which front ends fill and print as JSON; every number on the page is one of it. The page needs no
 //! other file, no network and no script, opens from disk and prints. A script, where one may run, adds values under the pointer, a

@@ -16,8 +16,8 @@
 
 use std::borrow::Cow;
 
+use super::equal_rows::EqualRows;
 use super::folds::{LocalFolds, Place, Sizes, Source, Training, Unseen};
-use super::kinds::Kinds;
 use super::parts::Parts;
 use super::{Folds, TuneInputs, TuneParams, Tuned, tune_over};
 use crate::data::dataset::Dataset;
@@ -153,7 +153,7 @@ impl<'a> ClassFolds<'a> {
         let unavoidable = match entries.first().filter(|_| has_hinge) {
             Some(first) => {
                 let rows = first.training.rows();
-                Kinds::of(rows, &parts.kept).unavoidable(rows.cols())
+                EqualRows::of(rows, &parts.kept).unavoidable(rows.cols())
             }
             None => 0,
         };

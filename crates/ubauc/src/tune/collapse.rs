@@ -1,6 +1,6 @@
 //! How many examples may be tied at λ before a model counts as collapsed.
 
-use super::kinds::Kinds;
+use super::equal_rows::EqualRows;
 use crate::data::dataset::Dataset;
 
 /// The most examples that may be tied at λ before a model of these data counts as collapsed: see the head of
@@ -12,7 +12,7 @@ pub fn most_tied(data: &Dataset, weights: Option<&[f64]>) -> usize {
     most_tied_of(
         of.len(),
         rows.cols(),
-        Kinds::of(rows, &of).unavoidable(rows.cols()),
+        EqualRows::of(rows, &of).unavoidable(rows.cols()),
     )
 }
 
@@ -24,7 +24,7 @@ pub fn has_collapsed(data: &Dataset, weights: Option<&[f64]>, tied: usize) -> bo
     tied > used / 100 && tied > most_tied(data, weights)
 }
 
-/// The same of n examples with d features, of which this many are tied in every model ([`Kinds::unavoidable`]).
+/// The same of n examples with d features, of which this many are tied in every model ([`EqualRows::unavoidable`]).
 pub fn most_tied_of(n: usize, d: usize, unavoidable: usize) -> usize {
     (n / 100).max((d + 10).min(n / 4)).max(unavoidable)
 }

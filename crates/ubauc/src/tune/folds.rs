@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::kinds::Kinds;
+use super::equal_rows::EqualRows;
 use super::parts::Parts;
 use super::{GridPoint, Scored, TuneInputs, TuneParams};
 use crate::Result;
@@ -32,7 +32,7 @@ pub struct Sizes {
     pub n_neg: usize,
     /// Features.
     pub cols: usize,
-    /// Examples that every model ties, for having the same features ([`Kinds::unavoidable`]).
+    /// Examples that every model ties, for having the same features ([`EqualRows::unavoidable`]).
     pub unavoidable: usize,
 }
 
@@ -175,7 +175,7 @@ impl<'a> LocalFolds<'a> {
         if has_hinge && parts.count() > 0 {
             folds.prepare(0..parts.count())?;
             let rows = folds.prepared(0)?.data.rows();
-            folds.unavoidable = Kinds::of(rows, &parts.kept).unavoidable(rows.cols());
+            folds.unavoidable = EqualRows::of(rows, &parts.kept).unavoidable(rows.cols());
         }
         Ok(folds)
     }

@@ -36,10 +36,9 @@ fn the_map_that_the_table_needs_is_chosen() {
     assert!(!verdict.is_logistic && !verdict.is_worse());
 }
 
-#[test]
-fn a_linear_table_stays_linear() {
-    let rng = &mut Pcg64::seed_from_u64(4);
-    let n = 2000;
+/// Four numbers whose sum decides, with noise.
+fn linear_table(seed: u64, n: usize) -> (Table, Binary) {
+    let rng = &mut Pcg64::seed_from_u64(seed);
     let x: Vec<Vec<f64>> = (0..4)
         .map(|_| (0..n).map(|_| rng.random_range(-1.0..1.0)).collect())
         .collect();
@@ -50,8 +49,49 @@ fn a_linear_table_stays_linear() {
     let labels = labels(positive.collect());
     let names = ["a", "b", "c", "d"];
     let columns = names.iter().zip(&x).map(|(name, x)| number(name, x));
-    let found = search(&table(columns.collect()), &labels).unwrap();
+    (table(columns.collect()), labels)
+}
+
+#[test]
+fn a_linear_table_stays_linear() {
+    let (table, labels) = linear_table(4, 2000);
+    let found = search(&table, &labels).unwrap();
     assert_eq!(found.best().0, &MapKind::Linear);
+}
+
+/// A map is tried on all folds exactly if it is not behind the best one before it on the first two, or clearly on the first.
+#[test]
+fn a_map_that_is_behind_is_not_tried_on_all_folds() {
+    let mean = |aucs: &[f64]| aucs.iter().sum::<f64>() / aucs.len() as f64;
+    let mut stopped = 0;
+    for seed in 0..4 {
+        let (table, labels) = linear_table(seed, 800);
+        let found = search(&table, &labels).unwrap();
+        let mut before = found.trials[0].tuned.best().judged.clone();
+        for trial in &found.trials[1..] {
+            let best = trial.tuned.best();
+            let tried = best.judged.fold_aucs.len();
+            let points = trial
+                .tuned
+                .points
+                .iter()
+                .map(|point| &point.judged.fold_aucs);
+            let means = points.filter(|aucs| aucs.len() >= tried.min(2));
+            let on_first = means
+                .map(|aucs| mean(&aucs[..tried.min(2)]))
+                .fold(0.0, f64::max);
+            let is_behind = on_first < mean(&before.fold_aucs[..tried.min(2)]);
+            assert_eq!(best.stopped, tried < 3);
+            assert_eq!(best.stopped, is_behind, "seed {seed}: {}", trial.map);
+            stopped += usize::from(best.stopped);
+            if !best.stopped && best.judged.auc > before.auc {
+                before = best.judged.clone();
+            }
+        }
+        // Only what was tried on all folds is chosen.
+        assert!(!found.best().1.stopped);
+    }
+    assert!(stopped > 0);
 }
 
 /// Random labels: whatever a map has seen of a fold would show.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ubauc::data::table::{MISSING, Values};
 use ubauc::read::table::{
-    ColumnChoice, ColumnKind, Encoding, TableExamples, TableOptions, read_table_from,
+    ColumnChoice, DetectedKind, Encoding, TableExamples, TableOptions, read_table_from,
 };
 
 fn read(text: &[u8], options: &TableOptions<'_>) -> Result<TableExamples, String> {
@@ -35,15 +35,15 @@ fn shown(examples: &TableExamples) -> String {
                 .collect(),
         };
         let kind = match (&column.values, report.kind) {
-            (Values::Number(_), ColumnKind::Number) => "number",
-            (Values::Number(_), ColumnKind::Constant) => "constant number",
-            (Values::Number(_), ColumnKind::Identifier) => "counting number",
-            (Values::Category { .. }, ColumnKind::Category) => "category",
-            (Values::Category { .. }, ColumnKind::Boolean) => "boolean",
-            (Values::Category { .. }, ColumnKind::Constant) => "constant category",
-            (Values::Category { .. }, ColumnKind::Identifier) => "identifier",
-            (Values::Time(_), ColumnKind::Time) => "time",
-            (Values::Time(_), ColumnKind::Constant) => "constant time",
+            (Values::Number(_), DetectedKind::Number) => "number",
+            (Values::Number(_), DetectedKind::Constant) => "constant number",
+            (Values::Number(_), DetectedKind::Identifier) => "counting number",
+            (Values::Category { .. }, DetectedKind::Category) => "category",
+            (Values::Category { .. }, DetectedKind::Boolean) => "boolean",
+            (Values::Category { .. }, DetectedKind::Constant) => "constant category",
+            (Values::Category { .. }, DetectedKind::Identifier) => "identifier",
+            (Values::Time(_), DetectedKind::Time) => "time",
+            (Values::Time(_), DetectedKind::Constant) => "constant time",
             other => panic!("{other:?}"),
         };
         format!("{} {kind}: {}", column.name, values.join(" "))

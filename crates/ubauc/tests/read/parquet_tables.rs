@@ -13,7 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use ubauc::data::table::{MISSING, Table, Values};
 use ubauc::read::table::{
-    ColumnChoice, ColumnKind, DateOrder, GivenColumn, GivenKind, OnError, TableBatches,
+    ColumnChoice, DateOrder, DetectedKind, GivenColumn, GivenKind, OnError, TableBatches,
     TableOptions, read_table, table_batches,
 };
 
@@ -118,8 +118,8 @@ fn every_type_has_its_values() {
          u: 18446744073709552000 NaN 7 18446744073709552000 NaN 7\n\
          x: 0.5 NaN NaN 0.5 NaN NaN"
     );
-    let kinds: Vec<ColumnKind> = read.columns.iter().map(|column| column.kind).collect();
-    use ColumnKind::{Boolean, Category, Number, Time};
+    let kinds: Vec<DetectedKind> = read.columns.iter().map(|column| column.kind).collect();
+    use DetectedKind::{Boolean, Category, Number, Time};
     assert_eq!(
         kinds,
         [

@@ -1,6 +1,6 @@
 //! The five tables of real life, where they are at hand: what is made of every column.
 
-use ubauc::read::table::{ColumnKind, TableExamples, TableOptions, read_table};
+use ubauc::read::table::{DetectedKind, TableExamples, TableOptions, read_table};
 
 use super::real_data;
 
@@ -17,12 +17,12 @@ fn read(name: &str, label: &str) -> Option<TableExamples> {
 fn kinds(table: &TableExamples) -> String {
     let kinds = table.columns.iter().map(|column| {
         let kind = match column.kind {
-            ColumnKind::Number => "number".to_string(),
-            ColumnKind::Category => format!("category({})", column.levels.unwrap()),
-            ColumnKind::Boolean => "boolean".to_string(),
-            ColumnKind::Time => "time".to_string(),
-            ColumnKind::Identifier => "identifier".to_string(),
-            ColumnKind::Constant => "constant".to_string(),
+            DetectedKind::Number => "number".to_string(),
+            DetectedKind::Category => format!("category({})", column.levels.unwrap()),
+            DetectedKind::Boolean => "boolean".to_string(),
+            DetectedKind::Time => "time".to_string(),
+            DetectedKind::Identifier => "identifier".to_string(),
+            DetectedKind::Constant => "constant".to_string(),
         };
         let gaps = match column.missing {
             0 => String::new(),

@@ -14,8 +14,8 @@
 //! 4 bins.
 
 use super::bins::{Bins, ValueCounts};
-use super::time::DAY;
 use super::{Cells, ColumnInfo, ColumnMap, Effect};
+use crate::data::calendar::DAY;
 use crate::data::table::{Column, Table, Values};
 use crate::solver::nesting::{Group, Nesting};
 use crate::{Error, Result};

@@ -6,9 +6,9 @@
 use rayon::prelude::*;
 
 use super::bind::Bound;
-use super::time::DAY;
 use super::{Cells, ColumnKind, ColumnMap, Effect, PairCells};
 use crate::Result;
+use crate::data::calendar::DAY;
 use crate::data::rows::{Code, CodeVec, Coded, CodedShape, NO_CELL, Rows};
 use crate::data::table::{MISSING, Table};
 

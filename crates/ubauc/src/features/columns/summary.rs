@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::time::{DAY, TimePart};
+use super::time::TimePart;
 use super::{ColumnKind, Numbers};
+use crate::data::calendar::DAY;
 use crate::data::exact_sum::{ExactSum, ratio, root_ratio};
 use crate::data::scale::check_each_weight;
 use crate::data::table::{Column, MISSING, Table, Values};

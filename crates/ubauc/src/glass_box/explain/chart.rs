@@ -1,8 +1,9 @@
 //! A term as a table with bars.
 
 use super::{Side, SideKind, TermReport};
+use crate::data::calendar::{DAY, date};
 use crate::document::Table;
-use crate::document::numbers::{date, thousands};
+use crate::document::numbers::thousands;
 use crate::glass_box::effects::TermCell;
 
 /// A numeric column is drawn in about this many lines: neighbouring bins are joined.
@@ -162,7 +163,7 @@ fn between(name: &str, ends: [Option<f64>; 2], is_time: bool) -> String {
 /// Six digits; a time as its day.
 pub(super) fn shown(x: f64, is_time: bool) -> String {
     if is_time {
-        return date(x * 86_400.0);
+        return date(x * DAY);
     }
     match format!("{x:.5e}").parse::<f64>() {
         Ok(rounded) => rounded.to_string(),

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::chart::shown;
 use super::{Explained, Source, wrong_rows};
 use crate::Result;
+use crate::data::calendar::date;
 use crate::data::rows::Rows;
 use crate::data::table::{Table, Values};
-use crate::document::numbers::date;
 use crate::document::{self, Document, Facts};
 use crate::model::Model;
 

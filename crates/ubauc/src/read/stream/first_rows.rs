@@ -40,10 +40,7 @@ pub struct FirstRows {
 impl FirstRows {
     /// What becomes of complete numbers.
     pub fn numbers(&self) -> FeatureMap {
-        match self.hash_bits {
-            Some(bits) => FeatureMap::Hash { bits },
-            None => FeatureMap::Identity,
-        }
+        FeatureMap::hashed(self.hash_bits)
     }
 }
 

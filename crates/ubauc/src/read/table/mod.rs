@@ -52,7 +52,7 @@ pub use batches::{
 pub use missing::MISSING_TOKENS;
 pub use raw::RawRecords;
 pub use record::OnError;
-pub use report::{ColumnKind, ColumnReport};
+pub use report::{ColumnReport, DetectedKind};
 pub(super) use svmlight::IndexedColumns;
 pub use svmlight::table_of_rows;
 pub use time::DateOrder;

@@ -29,6 +29,7 @@ use super::report::ColumnReport;
 use super::roles::Roles;
 use super::time::DateOrder;
 use super::{TableExamples, TableOptions};
+use crate::data::calendar::DAY;
 use crate::data::dataset::SkippedLines;
 use crate::data::table::{Column, Table};
 use crate::{Error, Result};
@@ -247,7 +248,7 @@ impl<'a> Source<'a> {
                 let nanos = (u64::from(data[1]) << 32 | u64::from(data[0])) as f64;
                 // Day 2,440,588 of the Julian count is 1970-01-01.
                 let days = f64::from(data[2]) - 2_440_588.0;
-                sink.number(days * 86_400.0 + nanos * 1e-9)
+                sink.number(days * DAY + nanos * 1e-9)
             }),
             ColumnReader::FloatColumnReader(r) => {
                 sink.all(r, |sink, &v| match sink.piece.wants_text() {

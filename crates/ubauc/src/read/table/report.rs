@@ -7,19 +7,19 @@ use super::number::{self, Decimal, Reading};
 use super::time::DateOrder;
 use crate::data::table::{Column, MISSING, Values};
 
-/// What a column holds.
+/// What a column was found to hold; a map of features knows only three of these ([`ColumnKind`](crate::features::columns::ColumnKind)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ColumnKind {
+pub enum DetectedKind {
     /// Numbers.
     Number,
-    /// Texts that occur again.
+    /// Strings that occur again.
     Category,
     /// Yes and no, true and false, as categories.
     Boolean,
     /// Dates or times.
     Time,
-    /// Texts that are all different, or whole numbers that count the rows. Kept like others.
+    /// Strings that are all different, or whole numbers that count the rows. Kept like others.
     Identifier,
     /// One value in every row, or none in any.
     Constant,
@@ -31,7 +31,7 @@ pub struct ColumnReport {
     /// As in the table.
     pub name: String,
     /// What it holds.
-    pub kind: ColumnKind,
+    pub kind: DetectedKind,
     /// All rows of the table.
     pub rows: usize,
     /// Rows without a value.
@@ -73,7 +73,7 @@ impl ColumnReport {
         let rows = column.values.len();
         let mut report = ColumnReport {
             name: column.name.clone(),
-            kind: ColumnKind::Constant,
+            kind: DetectedKind::Constant,
             rows,
             missing: 0,
             levels: None,
@@ -87,29 +87,29 @@ impl ColumnReport {
         };
         match &column.values {
             Values::Number(values) => {
-                report.kind = ColumnKind::Number;
+                report.kind = DetectedKind::Number;
                 report.numbers(values);
                 if counts_the_rows(values) {
-                    report.kind = ColumnKind::Identifier;
+                    report.kind = DetectedKind::Identifier;
                     report.note(
                         "counts the rows; leave it out if it is only a row number (--ignore)",
                     );
                 }
             }
             Values::Time(values) => {
-                report.kind = ColumnKind::Time;
+                report.kind = DetectedKind::Time;
                 report.numbers(values);
             }
             Values::Category { codes, levels } => {
-                report.kind = ColumnKind::Category;
+                report.kind = DetectedKind::Category;
                 report.categories(codes, levels);
             }
         }
         if report.missing == rows {
-            report.kind = ColumnKind::Constant;
+            report.kind = DetectedKind::Constant;
             report.note("no value in any row; it tells nothing");
         } else if report.missing == 0 && report.has_one_value() {
-            report.kind = ColumnKind::Constant;
+            report.kind = DetectedKind::Constant;
             report.note("the same value in every row; it tells nothing");
         }
         report
@@ -153,10 +153,10 @@ impl ColumnReport {
         self.levels = Some(levels.len());
         self.top = top(&counts, levels);
         if levels.len() == present && present >= IDENTIFIER_ROWS {
-            self.kind = ColumnKind::Identifier;
+            self.kind = DetectedKind::Identifier;
             self.note("every value is different; no level occurs again, so it tells nothing");
         } else if is_boolean(levels) {
-            self.kind = ColumnKind::Boolean;
+            self.kind = DetectedKind::Boolean;
         } else if levels.len() > MANY_LEVELS {
             self.note(format!("{} levels; is it a category?", levels.len()));
         }

@@ -1,6 +1,7 @@
 //! A number: what it adds along its range, with the rows beneath, and missing values beside.
 
-use crate::document::numbers::{date, thousands, three_digits};
+use crate::data::calendar::{DAY, date};
+use crate::document::numbers::{thousands, three_digits};
 use crate::document::{Axis, Span};
 use crate::glass_box::effects::TermCell;
 use crate::glass_box::explain::{Side, SideKind, TermReport};
@@ -277,7 +278,7 @@ fn labels(chart: &mut Chart, pieces: &[Piece], places: &[f64], is_skewed: bool, 
     let axis = Axis::default().span([places[0], places[places.len() - 1]].into_iter());
     for (value, label) in axis.ticks() {
         let label = if kind == SideKind::Time {
-            date(86_400.0 * value)
+            date(DAY * value)
         } else {
             label
         };
@@ -287,7 +288,7 @@ fn labels(chart: &mut Chart, pieces: &[Piece], places: &[f64], is_skewed: bool, 
 
 fn shown(x: f64, kind: SideKind) -> String {
     match kind {
-        SideKind::Time => date(86_400.0 * x),
+        SideKind::Time => date(DAY * x),
         _ if x.fract() == 0.0 && x.abs() < 1e9 => format!("{x}"),
         _ => three_digits(x),
     }

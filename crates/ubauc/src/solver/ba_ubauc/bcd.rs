@@ -248,14 +248,7 @@ impl<'a> Problem<'a> {
             .map(|&(i, _)| if data.positive()[i] { 1.0 } else { -1.0 })
             .collect();
         let s: Vec<f64> = kept.iter().map(|&(_, s)| s).collect();
-        let of_class = |class: f64| {
-            let members = s.iter().zip(&y).filter(|&(_, &y)| y == class);
-            members.map(|(s, _)| s).sum::<f64>()
-        };
-        let total = ClassWeights {
-            pos: of_class(1.0),
-            neg: of_class(-1.0),
-        };
+        let total = ClassWeights::of(s.iter().zip(&y).map(|(&s, &y)| (y > 0.0, s)));
         let [v_pos, v_neg] = params.objective().class_factors(total);
         let v = s
             .iter()

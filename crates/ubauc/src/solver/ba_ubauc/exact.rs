@@ -37,8 +37,9 @@
 use super::newton::System;
 use super::prox;
 use super::rounding::Drift;
-use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint};
+use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, certified};
 use crate::data::rows::{add_to, dot};
+use crate::objective::ubauc::mean_objective;
 use crate::solver::shards::{Balance, End, Shards};
 use crate::solver::threshold::TIED;
 use crate::{Error, Result};
@@ -464,20 +465,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         let middle = 0.5 * (lambda[0] + lambda[1]);
         let (hinge, tied) = self.shards.hinge_and_near(middle, TIED)?;
         let norm = dot(&self.w, &self.w);
-        let objective = (hinge + params.beta / 2.0 * square) / self.n + params.gamma / 2.0 * norm;
-        // The two are one number when nothing is left between them but rounding; a bound that is above P by more than was
-        // asked for is none.
+        let objective = mean_objective([hinge, square, norm], params.beta, params.gamma, self.n);
         let bound = self.dual / self.n;
-        let false_bound = bound > objective + params.tolerance * objective.abs();
-        let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
-        let stop = match stop {
-            Stop::Converged if dual.is_none() => Stop::Estimated,
-            stop => stop,
-        };
-        let gap = dual.map(|dual| match objective - dual {
-            0.0 => 0.0,
-            distance => distance / objective.abs(),
-        });
+        let (dual, gap, stop) = certified(objective, bound, params.tolerance, stop);
         // Back from the rows less their mean.
         let raw = self.shards.raw(&self.w);
         let offset = self.shards.offset(&raw);

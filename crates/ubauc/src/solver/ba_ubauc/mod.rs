@@ -182,6 +182,24 @@ pub struct Fit {
     pub trace: Vec<TracePoint>,
 }
 
+/// What is certified of P by a bound, and why the solver stopped then. The two are one number when nothing is left between
+/// them but rounding; a bound that is above P by more than was asked for is none.
+fn certified(
+    objective: f64,
+    bound: f64,
+    tolerance: f64,
+    stop: Stop,
+) -> (Option<f64>, Option<f64>, Stop) {
+    let false_bound = bound > objective + tolerance * objective.abs();
+    let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
+    let gap = dual.map(|dual| relative(objective - dual, objective));
+    let stop = match stop {
+        Stop::Converged if dual.is_none() => Stop::Estimated,
+        stop => stop,
+    };
+    (dual, gap, stop)
+}
+
 /// N·P − D as a share of N·P.
 fn relative(distance: f64, objective: f64) -> f64 {
     match distance {

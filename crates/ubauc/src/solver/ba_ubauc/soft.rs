@@ -44,9 +44,10 @@ use std::borrow::Cow;
 
 use super::newton::System;
 use super::rounding::{Rounding, largest_by_signs};
-use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, relative};
+use super::{BaUbaucParams, Fit, Progress, Stop, TracePoint, certified, relative};
 use crate::data::rows::{add_to, dot};
 use crate::objective::loss::Loss;
+use crate::objective::ubauc::mean_objective;
 use crate::solver::order::Order;
 use crate::solver::shards::{Moments, Shards, SoftEvaluation, SoftLine, SoftPoint};
 use crate::solver::threshold::{TIED, balanced};
@@ -212,8 +213,7 @@ impl<'s, 'a> Solver<'s, 'a> {
         order: Option<&'a Order>,
     ) -> Result<Self> {
         let n = shards.total.sum();
-        // With all scores 0 the best λ is where both sides are equally heavy.
-        let at_zero = params.softness * (shards.total.neg / shards.total.pos).ln();
+        let at_zero = lambda_at_zero(shards, params.softness);
         let is_warm = warm.is_some();
         let mut start = warm.unwrap_or_else(|| WarmStart::of(vec![0.0; shards.cols()], at_zero));
         let monotone = match order {
@@ -597,11 +597,9 @@ impl<'s, 'a> Solver<'s, 'a> {
         let end = self.shards.soft_end(at, beta, intercept, TIED)?;
         let (mut b, squares) = end.residuals.unwrap_or((-self.lambda, 0.0));
         let norm = dot(&self.w, &self.w);
-        let objective = (end.value + beta / 2.0 * squares) / self.n + gamma / 2.0 * norm;
+        let objective = mean_objective([end.value, squares, norm], beta, gamma, self.n);
         refuse_infinite(objective)?;
-        let bound = self.dual / self.n;
-        let false_bound = bound > objective + tolerance * objective.abs();
-        let dual = (bound.is_finite() && !false_bound).then(|| bound.min(objective));
+        let (dual, gap, stop) = certified(objective, self.dual / self.n, tolerance, stop);
         let offset = self.shards.offset(&raw);
         let mut scores = self.shards.scores()?;
         scores.iter_mut().for_each(|z| *z += offset);
@@ -613,13 +611,10 @@ impl<'s, 'a> Solver<'s, 'a> {
             lambda: [lambda; 2],
             objective,
             dual,
-            gap: dual.map(|dual| relative(objective - dual, objective)),
+            gap,
             tied: end.near,
             newton,
-            stop: match stop {
-                Stop::Converged if dual.is_none() => Stop::Estimated,
-                stop => stop,
-            },
+            stop,
             scores,
             trace: self.trace,
         };
@@ -635,11 +630,16 @@ impl<'s, 'a> Solver<'s, 'a> {
     }
 }
 
+/// With all scores 0 the best λ is where both sides are equally heavy.
+fn lambda_at_zero(shards: &Shards<'_>, softness: f64) -> f64 {
+    softness * (shards.total.neg / shards.total.pos).ln()
+}
+
 /// N·P at w = 0 and the best λ and b.
 fn objective_at_zero(shards: &Shards<'_>, params: &BaUbaucParams) -> f64 {
     let softness = params.softness;
     let total = shards.total;
-    let lambda = softness * (total.neg / total.pos).ln();
+    let lambda = lambda_at_zero(shards, softness);
     let loss = Loss::Soft { softness };
     let value = total.pos * loss.value(lambda) + total.neg * loss.value(-lambda);
     // Σ V (y − b)² for the mean b of y.

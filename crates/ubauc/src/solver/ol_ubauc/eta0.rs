@@ -195,13 +195,8 @@ fn trial(examples: &[Weighted<'_>], mut learner: Learner) -> Option<Trial> {
 
 /// Σ s_i by class.
 fn totals(examples: &[Weighted<'_>]) -> ClassWeights {
-    let mut totals = ClassWeights::default();
-    for &(_, positive, weight) in examples {
-        *(if positive {
-            &mut totals.pos
-        } else {
-            &mut totals.neg
-        }) += weight;
-    }
-    totals
+    let weights = examples
+        .iter()
+        .map(|&(_, positive, weight)| (positive, weight));
+    ClassWeights::of(weights)
 }

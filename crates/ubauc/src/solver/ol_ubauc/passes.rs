@@ -259,16 +259,9 @@ pub(super) fn balanced(
 
 /// Σ s_i by class.
 fn totals(data: &Dataset, weights: Option<&[f64]>) -> ClassWeights {
-    let mut totals = ClassWeights::default();
-    for (i, &positive) in data.positive().iter().enumerate() {
-        let weight = weights.map_or(1.0, |weights| weights[i]);
-        *(if positive {
-            &mut totals.pos
-        } else {
-            &mut totals.neg
-        }) += weight;
-    }
-    totals
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let classes = data.positive().iter().enumerate();
+    ClassWeights::of(classes.map(|(i, &positive)| (positive, weight(i))))
 }
 
 fn first(cols: usize, given: &PassesInputs<'_>, shift: Option<&[f64]>) -> Result<Iterate> {

@@ -55,7 +55,7 @@ pub struct Shard {
     /// A, ascending: places among the numbers.
     active: Vec<u32>,
     /// At the λ of u⁺: Σ s_i φ(y_i(λ − z_i)), and for the hinge that less Σ u⁺_i (z_i − λ).
-    hinge: f64,
+    loss: f64,
     slack: f64,
 }
 
@@ -100,7 +100,7 @@ impl Shard {
             candidates,
             is_soft: false,
             active: Vec::new(),
-            hinge: 0.0,
+            loss: 0.0,
             slack: 0.0,
         }
     }

@@ -1,6 +1,6 @@
 //! Values: numbers, gaps, words and dates in all the ways people write them.
 
-use ubauc::read::table::{ColumnKind, TableOptions};
+use ubauc::read::table::{DetectedKind, TableOptions};
 
 use super::{check, check_with, read};
 
@@ -153,8 +153,8 @@ fn booleans_and_identifiers() {
         text += &format!("{},name{i},{}\n", i + 7, i % 3);
     }
     let examples = read(text.as_bytes(), &TableOptions::default()).unwrap();
-    let kinds: Vec<ColumnKind> = examples.columns.iter().map(|column| column.kind).collect();
-    use ColumnKind::{Identifier, Number};
+    let kinds: Vec<DetectedKind> = examples.columns.iter().map(|column| column.kind).collect();
+    use DetectedKind::{Identifier, Number};
     assert_eq!(kinds, [Identifier, Identifier, Number]);
     assert_eq!(
         examples.columns[0].notes,

@@ -6,6 +6,7 @@ use parquet::schema::types::ColumnDescriptor;
 use super::super::number::Decimal;
 use super::super::piece::{OnText, Want};
 use super::super::time::DateOrder;
+use crate::data::calendar::DAY;
 
 /// What the values of a column stand for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,7 +60,7 @@ impl Held {
             Some(LogicalType::Decimal(decimal)) => Some(Held::Decimal {
                 scale: decimal.scale,
             }),
-            Some(LogicalType::Date) => Some(Held::Time { unit: 86_400.0 }),
+            Some(LogicalType::Date) => Some(Held::Time { unit: DAY }),
             Some(LogicalType::Timestamp(kind)) => Some(Held::Time {
                 unit: second(&kind.unit),
             }),
@@ -97,7 +98,7 @@ impl Held {
             (ConvertedType::DECIMAL, _) => Held::Decimal {
                 scale: column.type_scale(),
             },
-            (ConvertedType::DATE, _) => Held::Time { unit: 86_400.0 },
+            (ConvertedType::DATE, _) => Held::Time { unit: DAY },
             (ConvertedType::TIMESTAMP_MILLIS, _) => Held::Time { unit: 1e-3 },
             (ConvertedType::TIMESTAMP_MICROS, _) => Held::Time { unit: 1e-6 },
             (ConvertedType::TIME_MILLIS, _) => Held::TimeOfDay { unit: 1e-3 },

@@ -104,7 +104,7 @@ impl Shard {
                 self.candidates[k] = u;
             }
         }
-        (self.hinge, self.slack) = (hinges, slack);
+        (self.loss, self.slack) = (hinges, slack);
     }
 
     fn prepare_product(&mut self, beta: f64, sigma: f64) {

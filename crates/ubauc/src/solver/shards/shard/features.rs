@@ -119,7 +119,7 @@ impl Shard {
 
     pub(super) fn candidate_sums(&self, rows: &Rows, out: &mut Vec<f64>) {
         let active = self.active.len() as f64;
-        out.extend([self.hinge, self.slack, active, self.candidate_squares()]);
+        out.extend([self.loss, self.slack, active, self.candidate_squares()]);
         let sum = zeros(out, self.cols);
         let rows = self.centred(rows);
         for (&change, i) in self.v.iter().zip(self.places()) {

@@ -60,7 +60,7 @@ impl Shard {
             *h = signed.abs() * at.curvature;
             value += signed.abs() * at.value;
         }
-        self.hinge = value;
+        self.loss = value;
     }
 
     /// v = βV + h.
@@ -108,7 +108,7 @@ impl Shard {
             let weight = square_weight(factors, signed).max(f64::MIN_POSITIVE);
             [h, u.max(0.0), (-u).max(0.0), u * u / weight]
         });
-        [self.hinge, h, up, down, squares]
+        [self.loss, h, up, down, squares]
     }
 
     pub(super) fn soft_gradient(&self, rows: &Rows, beta: f64, b: f64, out: &mut Vec<f64>) {

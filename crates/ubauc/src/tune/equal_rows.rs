@@ -3,8 +3,8 @@
 //! How many rows may be tied at λ for that reason alone is counted from the kinds of rows and their numbers, which can be
 //! merged: a cluster counts what one machine counts. Where there are many kinds only the largest matters, and only if it
 //! has more than one row in a hundred ([`most_tied_of`](super::most_tied_of)). Such a kind has more than one in two hundred of
-//! some partition, whatever fold is left out: partitions first name their candidates ([`Kinds::common`]), and then
-//! count the candidates of all ([`Kinds::among`]).
+//! some partition, whatever fold is left out: partitions first name their candidates ([`EqualRows::common`]), and then
+//! count the candidates of all ([`EqualRows::among`]).
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,18 +16,18 @@ use crate::data::rows::{Row, Rows};
 /// A candidate has more than one row in this many of its partition.
 const CANDIDATE: u64 = 200;
 
-/// Kinds of rows by a hash of their features, zeros stored or not, and how many rows are of each.
+/// EqualRows of rows by a hash of their features, zeros stored or not, and how many rows are of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kinds {
+pub struct EqualRows {
     /// Hash and number, by hash.
     counts: Vec<(u64, u64)>,
     /// There are kinds that are not listed.
     is_partial: bool,
 }
 
-impl Kinds {
+impl EqualRows {
     /// Of these rows. O(nnz).
-    pub fn of(rows: &Rows, of: &[usize]) -> Kinds {
+    pub fn of(rows: &Rows, of: &[usize]) -> EqualRows {
         let mut hashes: Vec<u64> = of
             .par_iter()
             .with_min_len(1024)
@@ -35,15 +35,15 @@ impl Kinds {
             .collect();
         hashes.par_sort_unstable();
         let kinds = hashes.chunk_by(|a, b| a == b);
-        Kinds {
+        EqualRows {
             counts: kinds.map(|kind| (kind[0], kind.len() as u64)).collect(),
             is_partial: false,
         }
     }
 
     /// From hashes and numbers, by hash; `is_partial` if there are more.
-    pub fn new(counts: Vec<(u64, u64)>, is_partial: bool) -> Kinds {
-        Kinds { counts, is_partial }
+    pub fn new(counts: Vec<(u64, u64)>, is_partial: bool) -> EqualRows {
+        EqualRows { counts, is_partial }
     }
 
     /// Hashes and numbers, by hash.
@@ -57,29 +57,29 @@ impl Kinds {
     }
 
     /// All kinds if they are few enough for each to matter, of rows with d features; otherwise the large ones.
-    pub fn common(self, d: usize) -> Kinds {
+    pub fn common(self, d: usize) -> EqualRows {
         if self.are_few(d) {
             return self;
         }
         let n: u64 = self.counts.iter().map(|(_, count)| count).sum();
         let is_large = |(_, count): &(u64, u64)| *count > n / CANDIDATE;
-        Kinds {
+        EqualRows {
             counts: self.counts.into_iter().filter(is_large).collect(),
             is_partial: true,
         }
     }
 
     /// Those of some hashes, ascending.
-    pub fn among(&self, hashes: &[u64]) -> Kinds {
+    pub fn among(&self, hashes: &[u64]) -> EqualRows {
         let is_among = |(hash, _): &&(u64, u64)| hashes.binary_search(hash).is_ok();
-        Kinds {
+        EqualRows {
             counts: self.counts.iter().filter(is_among).copied().collect(),
             is_partial: true,
         }
     }
 
     /// Of all rows of several parts.
-    pub fn merged(parts: impl IntoIterator<Item = Kinds>) -> Kinds {
+    pub fn merged(parts: impl IntoIterator<Item = EqualRows>) -> EqualRows {
         let (mut merged, mut is_partial) = (HashMap::new(), false);
         for part in parts {
             is_partial |= part.is_partial;
@@ -89,7 +89,7 @@ impl Kinds {
         }
         let mut counts: Vec<(u64, u64)> = merged.into_iter().collect();
         counts.sort_unstable();
-        Kinds { counts, is_partial }
+        EqualRows { counts, is_partial }
     }
 
     fn are_few(&self, d: usize) -> bool {
@@ -131,7 +131,7 @@ mod tests {
     use crate::tune::most_tied_of;
 
     fn unavoidable(rows: &Rows, of: &[usize]) -> usize {
-        Kinds::of(rows, of).unavoidable(rows.cols())
+        EqualRows::of(rows, of).unavoidable(rows.cols())
     }
 
     #[test]
@@ -173,19 +173,19 @@ mod tests {
             let rows = Rows::Dense(Dense::new(values, n, 1).unwrap());
             let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(n)).chain([0, n]).collect();
             cuts.sort_unstable();
-            let parts: Vec<Kinds> = cuts
+            let parts: Vec<EqualRows> = cuts
                 .windows(2)
-                .map(|cut| Kinds::of(&rows, &(cut[0]..cut[1]).collect::<Vec<_>>()))
+                .map(|cut| EqualRows::of(&rows, &(cut[0]..cut[1]).collect::<Vec<_>>()))
                 .collect();
-            let first = Kinds::merged(parts.iter().map(|part| part.clone().common(1)));
+            let first = EqualRows::merged(parts.iter().map(|part| part.clone().common(1)));
             let merged = match first.is_partial() {
                 false => first,
                 true => {
                     let hashes: Vec<u64> = first.counts().iter().map(|c| c.0).collect();
-                    Kinds::merged(parts.iter().map(|part| part.among(&hashes)))
+                    EqualRows::merged(parts.iter().map(|part| part.among(&hashes)))
                 }
             };
-            let whole = Kinds::of(&rows, &(0..n).collect::<Vec<_>>());
+            let whole = EqualRows::of(&rows, &(0..n).collect::<Vec<_>>());
             // Without a fold of two, half of the rows are learned from.
             for learned in [n, n - n / 5, n - n / 2] {
                 let (a, b) = (merged.unavoidable(1), whole.unavoidable(1));

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use ubauc::tune::{self, Kinds};
+use ubauc::tune::{self, EqualRows};
 
 use crate::input::detached;
 use crate::part::Part;
@@ -12,13 +12,13 @@ use crate::part::Part;
 type Fields<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u64>, bool);
 type Arrays<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>, bool);
 
-fn kinds((hashes, counts, is_partial): &Fields<'_>) -> PyResult<Kinds> {
+fn kinds((hashes, counts, is_partial): &Fields<'_>) -> PyResult<EqualRows> {
     let (hashes, counts) = (hashes.as_slice()?, counts.as_slice()?);
     let pairs = hashes.iter().copied().zip(counts.iter().copied());
-    Ok(Kinds::new(pairs.collect(), *is_partial))
+    Ok(EqualRows::new(pairs.collect(), *is_partial))
 }
 
-fn arrays<'py>(py: Python<'py>, kinds: &Kinds) -> Arrays<'py> {
+fn arrays<'py>(py: Python<'py>, kinds: &EqualRows) -> Arrays<'py> {
     let (hashes, counts): (Vec<u64>, Vec<u64>) = kinds.counts().iter().copied().unzip();
     (
         hashes.to_pyarray(py),
@@ -30,7 +30,7 @@ fn arrays<'py>(py: Python<'py>, kinds: &Kinds) -> Arrays<'py> {
 /// The kinds of those rows of a part that count: all if they are few, the large ones, or those of some hashes.
 #[pyfunction]
 #[pyo3(signature = (part, counted, cols, hashes=None))]
-fn kinds_of_part<'py>(
+fn equal_rows_of_part<'py>(
     py: Python<'py>,
     part: &Part,
     counted: PyReadonlyArray1<'py, bool>,
@@ -44,7 +44,7 @@ fn kinds_of_part<'py>(
     let hashes = hashes.as_ref().map(|h| h.as_slice()).transpose()?;
     let found = detached(py, 1, || {
         let of: Vec<usize> = (0..rows.len()).filter(|&i| counted[i]).collect();
-        let all = Kinds::of(rows, &of);
+        let all = EqualRows::of(rows, &of);
         Ok(match hashes {
             None => all.common(cols),
             Some(hashes) => all.among(hashes),
@@ -55,9 +55,9 @@ fn kinds_of_part<'py>(
 
 /// The kinds of all parts.
 #[pyfunction]
-fn merged_kinds<'py>(py: Python<'py>, parts: Vec<Fields<'py>>) -> PyResult<Arrays<'py>> {
-    let parts: Vec<Kinds> = parts.iter().map(kinds).collect::<PyResult<_>>()?;
-    Ok(arrays(py, &Kinds::merged(parts)))
+fn merged_equal_rows<'py>(py: Python<'py>, parts: Vec<Fields<'py>>) -> PyResult<Arrays<'py>> {
+    let parts: Vec<EqualRows> = parts.iter().map(kinds).collect::<PyResult<_>>()?;
+    Ok(arrays(py, &EqualRows::merged(parts)))
 }
 
 /// How many rows of these kinds may be tied for being equal.
@@ -73,8 +73,8 @@ fn most_tied(n: usize, cols: usize, unavoidable: usize) -> usize {
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(kinds_of_part, module)?)?;
-    module.add_function(wrap_pyfunction!(merged_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(equal_rows_of_part, module)?)?;
+    module.add_function(wrap_pyfunction!(merged_equal_rows, module)?)?;
     module.add_function(wrap_pyfunction!(unavoidable, module)?)?;
     module.add_function(wrap_pyfunction!(most_tied, module)?)
 }
