@@ -1,4 +1,4 @@
-"""Tables with strings and missing values: from a file to the rows of the solver, beside pandas and polars.
+"""Tables with strings and missing values: from a file to the rows of the solver, beside others.
 
 Two tables of $UBAUC_DATA/tables, each repeated to about 200 MB of CSV. Every time and every peak
 of memory is that of a process of its own, with two threads.
