@@ -20,6 +20,9 @@ pub(crate) struct MapReport {
     folds: usize,
     #[serde(skip)]
     stopped: bool,
+    /// Time ran out while it was tried.
+    #[serde(skip)]
+    cut_short: bool,
     seconds: f64,
     chosen: bool,
 }
@@ -29,8 +32,15 @@ impl MapReport {
     fn outcome(&self) -> String {
         match (self.chosen, self.stopped) {
             (true, _) => "chosen".to_string(),
-            (false, true) if self.folds == 1 => "on one fold only".to_string(),
-            (false, true) => format!("on {} folds only", self.folds),
+            (false, true) => {
+                let s = if self.folds == 1 { "" } else { "s" };
+                let what = if self.cut_short {
+                    "no time after"
+                } else {
+                    "behind on"
+                };
+                format!("{what} {} fold{s}", self.folds)
+            }
             (false, false) => String::new(),
         }
     }
@@ -48,6 +58,7 @@ impl MapReport {
                 se: best.judged.standard_error,
                 folds: best.judged.folds,
                 stopped: best.stopped,
+                cut_short: trial.tuned.cut_short,
                 seconds: trial.seconds,
                 chosen: at == tuned.chosen,
             }
@@ -78,7 +89,10 @@ pub(crate) fn table(maps: &[MapReport], left_out: &[String]) -> Table {
             described(&map.setting),
             format!("{:e}", map.gamma),
             number(map.auc),
-            number(map.se),
+            match map.se.is_nan() {
+                true => "-".to_string(),
+                false => number(map.se),
+            },
             format!("{:.2}", map.seconds),
             map.outcome(),
         ]);

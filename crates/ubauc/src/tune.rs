@@ -159,7 +159,7 @@ pub struct GridPoint {
     pub tied_share: f64,
     /// See the head of the module.
     pub collapsed: bool,
-    /// Not tried on all folds: behind on the first ones, as others or all of this map are, or time ran out.
+    /// Not tried on all folds: it, or the whole map, is behind on the first ones, or time ran out.
     pub stopped: bool,
 }
 
@@ -279,7 +279,7 @@ pub fn tune_over(
 enum Baseline<'a> {
     /// Logistic regression, on all folds.
     Logistic,
-    /// A simpler map, which did so on the folds: without a lead on the first ones the search ends.
+    /// A simpler map, which did so on the folds: where all points are behind it on the first ones the search ends.
     Map(&'a [f64]),
 }
 
@@ -425,12 +425,13 @@ impl<'a> Search<'a> {
 
     /// The best of those that may be chosen.
     fn choose(&self, entries: &[Entry]) -> Result<usize> {
-        let most = entries.iter().map(Entry::judged).max().unwrap_or(0);
         let points: Vec<GridPoint> = entries.iter().map(|entry| self.point(entry)).collect();
+        let is_sound = |entry: &&Entry| Some(entry.setting) != self.baseline && !entry.collapsed();
+        let sound = entries.iter().filter(is_sound);
+        let most = sound.map(Entry::judged).max().unwrap_or(0);
         let may_be = |k: &usize| {
-            let (entry, point) = (&entries[*k], &points[*k]);
-            let asked_for = Some(entry.setting) != self.baseline;
-            asked_for && !point.collapsed && entry.judged() == most && most > 0
+            let entry = &entries[*k];
+            is_sound(&entry) && entry.judged() == most && most > 0
         };
         let key = |k: usize| {
             [

@@ -128,7 +128,9 @@ impl Table<'_> {
             match make(state, file, (task, start), runs, &watch) {
                 Ok(true) => output.note(summary(&state.cells[&key], task)),
                 Ok(false) => {
-                    output.note("note: the time limit was reached; the same command goes on from here");
+                    output.note(
+                        "note: the time limit was reached; the same command goes on from here",
+                    );
                     break;
                 }
                 Err(error) => {

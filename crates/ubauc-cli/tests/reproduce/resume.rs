@@ -198,7 +198,9 @@ fn no_time_is_no_work_and_no_failure() {
         let dir = directory.path();
         let output = reproduce(dir, table, &["--time-limit", "0"]);
         success(&output);
-        let said = stderr(&output).matches("note: the time limit was reached").count();
+        let said = stderr(&output)
+            .matches("note: the time limit was reached")
+            .count();
         assert_eq!(said, 1, "{}", stderr(&output));
         let state = results(dir, file);
         assert_eq!(state["cells"], serde_json::json!({}), "{table}");

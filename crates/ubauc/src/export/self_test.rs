@@ -18,7 +18,6 @@ use crate::model::Model;
 
 /// More rows would make the export longer, and not safer.
 const MAX_ROWS: usize = 200;
-/// Seconds of a day.
 
 /// A raw value.
 #[derive(Debug, Clone, PartialEq)]

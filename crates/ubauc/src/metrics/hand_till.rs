@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::auc::auc;
 use super::order::nan_score;
 use super::weighted::weighted_auc;
+use super::weighted_order::check_weight;
 use crate::{Error, Result};
 
 /// AUC for many classes.
@@ -24,7 +25,7 @@ use crate::{Error, Result};
 pub struct HandTill {
     /// Mean over the pairs of classes, each counted once.
     pub m: f64,
-    /// Mean over the pairs of classes, each counted by its number of examples.
+    /// Mean over the pairs of classes, each counted by the number of its examples, or by their weight.
     pub weighted: f64,
     /// Examples of each class.
     pub class_counts: Vec<usize>,
@@ -84,12 +85,8 @@ pub fn weighted_hand_till(
     weights: Option<&[f64]>,
 ) -> Result<HandTill> {
     let rows = rows_by_class(scores, n_classes, classes)?;
-    if let Some(weights) = weights.filter(|weights| weights.len() != classes.len()) {
-        return Err(Error::Length {
-            what: "sample weights",
-            expected: classes.len(),
-            got: weights.len(),
-        });
+    if let Some(weights) = weights {
+        check_weights(weights, &rows, classes.len())?;
     }
     let pairs: Vec<(usize, usize)> = (0..n_classes)
         .flat_map(|i| (i + 1..n_classes).map(move |j| (i, j)))
@@ -120,8 +117,10 @@ pub fn weighted_hand_till(
         .collect::<Result<Vec<_>>>()?;
 
     let m = pairs.iter().map(|p| p.auc).sum::<f64>() / pairs.len() as f64;
-    let total = |rows: &Vec<usize>| match weights {
-        Some(weights) => rows.iter().map(|&r| weights[r]).sum(),
+    let largest = weights.map(|weights| weights.iter().copied().fold(0.0, f64::max));
+    let total = |rows: &Vec<usize>| match weights.zip(largest) {
+        // As shares of the largest, whose sum is never too large.
+        Some((weights, largest)) => rows.iter().map(|&r| weights[r] / largest).sum(),
         None => rows.len() as f64,
     };
     let totals: Vec<f64> = rows.iter().map(total).collect();
@@ -137,6 +136,27 @@ pub fn weighted_hand_till(
 }
 
 /// Checks everything; the rows of each class.
+/// Refuses weights by the row, and a class that has none.
+fn check_weights(weights: &[f64], rows: &[Vec<usize>], n: usize) -> Result<()> {
+    if weights.len() != n {
+        return Err(Error::Length {
+            what: "sample weights",
+            expected: n,
+            got: weights.len(),
+        });
+    }
+    let mut each = weights.iter().enumerate();
+    each.try_for_each(|(row, &weight)| check_weight(row, weight))?;
+    let has_none = |rows: &Vec<usize>| rows.iter().all(|&r| weights[r] == 0.0);
+    match rows.iter().position(has_none) {
+        Some(class) => {
+            let what = format!("class {class} has no sample weight");
+            Err(Error::Classes { what })
+        }
+        None => Ok(()),
+    }
+}
+
 fn rows_by_class(scores: &[f64], n_classes: usize, classes: &[usize]) -> Result<Vec<Vec<usize>>> {
     let parameter = |name, value, must| Err(Error::Parameter { name, value, must });
     if n_classes < 2 {

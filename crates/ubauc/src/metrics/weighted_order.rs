@@ -75,6 +75,19 @@ impl Class {
     }
 }
 
+/// Refuses a weight that is negative or not finite.
+pub(super) fn check_weight(row: usize, value: f64) -> Result<()> {
+    match value.is_finite() && value >= 0.0 {
+        true => Ok(()),
+        false => Err(Error::NotFinite {
+            what: "weight",
+            row,
+            value,
+            must: "finite and not negative",
+        }),
+    }
+}
+
 /// Checks everything; `[negatives, positives]`.
 pub(super) fn check(scores: &[f64], positive: &[bool], weights: &[f64]) -> Result<[Class; 2]> {
     for (what, got) in [("labels", positive.len()), ("weights", weights.len())] {
@@ -89,15 +102,7 @@ pub(super) fn check(scores: &[f64], positive: &[bool], weights: &[f64]) -> Resul
     refuse_nan(scores)?;
     let mut classes = [Class::default(); 2];
     for (row, (&value, &p)) in weights.iter().zip(positive).enumerate() {
-        if !(value.is_finite() && value >= 0.0) {
-            let must = "finite and not negative";
-            return Err(Error::NotFinite {
-                what: "weight",
-                row,
-                value,
-                must,
-            });
-        }
+        check_weight(row, value)?;
         let class = &mut classes[usize::from(p)];
         class.n += usize::from(value > 0.0);
         class.largest = class.largest.max(value);

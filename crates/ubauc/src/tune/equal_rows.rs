@@ -16,7 +16,7 @@ use crate::data::rows::{Row, Rows};
 /// A candidate has more than one row in this many of its partition.
 const CANDIDATE: u64 = 200;
 
-/// EqualRows of rows by a hash of their features, zeros stored or not, and how many rows are of each.
+/// Kinds of rows by a hash of their features, zeros stored or not, and how many rows are of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EqualRows {
     /// Hash and number, by hash.

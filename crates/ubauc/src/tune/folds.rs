@@ -30,7 +30,7 @@ pub struct Sizes {
     pub n_pos: usize,
     /// Negative examples.
     pub n_neg: usize,
-    /// Features.
+    /// Features, of the folds prepared so far; where a hinge is tried, of all.
     pub cols: usize,
     /// Examples that every model ties, for having the same features ([`EqualRows::unavoidable`]).
     pub unavoidable: usize,

@@ -26,8 +26,6 @@ pub(super) type Lane = Vec<(usize, Vec<f64>)>;
 
 /// With more features than this the weights of the first fold are not kept for the others.
 const MAX_KEPT: usize = 1_000_000;
-/// On the first fold a path of γ ends where the criterion is this many margins below its best.
-pub(super) const HOPELESS: f64 = 2.0;
 
 /// Neither the gap nor the number of tied examples means anything.
 fn gave_up(fit: &Fit) -> bool {
@@ -52,8 +50,11 @@ impl Search<'_> {
                 false => gammas.clone(),
             };
             let mut best = f64::NEG_INFINITY;
+            let leads = self.leaders().contains(setting);
             for (at, gamma) in order.iter().enumerate() {
-                if self.is_over() && !(found.is_empty() && of.is_logistic()) {
+                // Where time is short, one point of each leader is what there is.
+                let is_first = found.is_empty() && (of.is_logistic() || leads && fold == 0);
+                if self.is_over() && !is_first {
                     self.plan(0, order.len() - at);
                     break;
                 }
@@ -61,7 +62,7 @@ impl Search<'_> {
                 let judged = self.fit((fold, *setting), &mut path, &params)?;
                 found.push((*setting, *gamma, judged));
                 best = best.max(judged.value);
-                let is_hopeless = judged.value < best - HOPELESS * self.margin(best, 1);
+                let is_hopeless = judged.value < best - self.margin_between_gammas(best, 1);
                 if is_hopeless && fold == 0 && !hinge && self.params.race {
                     self.plan(0, order.len() - at - 1);
                     break;
@@ -137,6 +138,10 @@ impl Search<'_> {
         let of = self.settings[entry.setting];
         let params = self.params.closely(&of, entry.gamma);
         let judge = |fold: u32| {
+            // As far as it was tried.
+            if entry.folds[fold as usize].is_none() {
+                return Ok(None);
+            }
             let mut path = self.folds.path(fold, params.weighting())?;
             let fitted = path.fit(&params)?;
             let mut judged = self.judged(fold, &fitted, path.examples(), Loss::Hinge)?;

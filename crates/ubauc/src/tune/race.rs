@@ -2,7 +2,7 @@
 //! are not clearly behind on both on the others.
 //!
 //! A map of a table that is behind a simpler one (`maps.rs`), clearly on the first fold or at all on the first two, is not
-//! tried on the others.
+//! tried on the others; not where examples are so few that they are dealt into folds more than once.
 //!
 //! On the first fold two settings lead, logistic regression with and without balanced classes where both are tried: these
 //! go along all of γ, and the others only near what was best for them, and on from there as long as their best is at an end.
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::collapse::Ties;
-use super::judge::{HOPELESS, Judged, Lane};
+use super::judge::{Judged, Lane};
 use super::{Search, Setting, hanley_mcneil};
 use crate::Result;
 use crate::objective::ubauc::{ClassWeight, ClassWeights};
@@ -27,6 +27,8 @@ use crate::objective::ubauc::{ClassWeight, ClassWeights};
 const PAIRED: f64 = 0.2;
 /// … and how many times that between two γ of one setting.
 const BETWEEN_GAMMAS: f64 = 3.0;
+/// On the first fold a setting that is this many margins behind is not followed beyond the γ tried.
+const HOPELESS: f64 = 2.0;
 /// No smaller margin than this: a difference that does not matter.
 const LEAST_MARGIN: f64 = 3e-4;
 /// Of two γ of a setting that differ by less than this only the larger one is kept, where a fold can show such a difference:
@@ -110,7 +112,9 @@ impl Search<'_> {
         }
         self.first_fold(entries, &gammas)?;
         for stage in self.stages().windows(2) {
-            if self.is_behind_simpler(entries, stage[0] as usize) {
+            if self.is_behind_simpler(entries, stage[0] as usize)
+                && !self.catches_up(entries, stage[0])?
+            {
                 return Ok(false);
             }
             let left = self.left(entries, stage[0] as usize);
@@ -122,17 +126,51 @@ impl Search<'_> {
     /// Whether the best point is behind a simpler map on the first folds: clearly on one, at all on two. To be chosen it must
     /// be ahead by a standard error.
     fn is_behind_simpler(&self, entries: &[Entry], folds: usize) -> bool {
-        let Some(simpler) = self.simpler.and_then(|aucs| aucs.get(..folds)) else {
+        let is_dealt_once = self.sizes.folds <= self.params.folds;
+        let simpler = self.simpler.filter(|_| is_dealt_once);
+        let Some(simpler) = simpler.and_then(|aucs| aucs.get(..folds)) else {
             return false;
         };
         let simpler = simpler.iter().sum::<f64>() / folds as f64;
-        let means = entries.iter().filter_map(|e| e.mean(folds));
-        let best = means.fold(f64::NEG_INFINITY, f64::max);
-        let lead = match folds {
-            1 => self.margin(simpler, 1),
+        let best = best_on(entries, folds).and_then(|at| entries[at].mean(folds));
+        let margin = match folds {
+            1 => self.margin_between_gammas(simpler, 1),
             _ => 0.0,
         };
-        best < simpler - lead
+        best.is_none_or(|best| best < simpler - margin)
+    }
+
+    /// Whether it is not behind any more with γ beyond the end of its path, if its best is there.
+    fn catches_up(&self, entries: &mut Vec<Entry>, folds: u32) -> Result<bool> {
+        for _ in 0..EXTENSIONS {
+            let best = best_on(entries, folds as usize);
+            let Some(at) = best.filter(|_| self.params.extend && !self.is_over()) else {
+                break;
+            };
+            let Entry { setting, .. } = entries[at];
+            let Some(next) = self.next_gamma(entries, at) else {
+                break;
+            };
+            let mut gammas = vec![Vec::new(); self.settings.len()];
+            gammas[setting].push(next);
+            self.round(entries, &gammas, 0..folds)?;
+            if !self.is_behind_simpler(entries, folds as usize) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// γ beyond the end of its path, if an entry is there.
+    fn next_gamma(&self, entries: &[Entry], at: usize) -> Option<f64> {
+        let Entry { setting, gamma, .. } = entries[at];
+        let path = self.gammas_of(entries, setting);
+        let next = match path.as_slice() {
+            [first, second, ..] if *first == gamma => first * (first / second),
+            [.., second, last] if *last == gamma => last * (last / second),
+            _ => return None,
+        };
+        GAMMA_RANGE.contains(&next).then_some(next)
     }
 
     /// Beyond the ends of what was tried, if the choice is there, and between its neighbours.
@@ -183,7 +221,7 @@ impl Search<'_> {
     }
 
     /// Logistic regression, or the first setting, and the same with the other class weights or else the next one.
-    fn leaders(&self) -> Vec<usize> {
+    pub(super) fn leaders(&self) -> Vec<usize> {
         let all = 0..self.settings.len();
         let first = all.clone().find(|&s| self.settings[s].is_logistic());
         let first = first.unwrap_or(0);
@@ -340,6 +378,11 @@ impl Search<'_> {
         (PAIRED * self.standard_error(best, folds)).max(LEAST_MARGIN)
     }
 
+    /// The same of two γ of one setting.
+    pub(super) fn margin_between_gammas(&self, best: f64, folds: usize) -> f64 {
+        BETWEEN_GAMMAS * self.margin(best, folds)
+    }
+
     /// The γ of every setting that are still in the race after the first folds; logistic regression always is.
     fn left(&self, entries: &[Entry], folds: usize) -> Vec<Vec<f64>> {
         let means: Vec<(usize, f64, f64)> = entries
@@ -353,6 +396,7 @@ impl Search<'_> {
         };
         let best = best_of(None);
         let margin = self.margin(best, folds);
+        let between = self.margin_between_gammas(best, folds);
         let left = |setting: usize| {
             let mine = best_of(Some(setting));
             if mine < best - margin && !self.settings[setting].is_logistic() {
@@ -360,7 +404,7 @@ impl Search<'_> {
             }
             let near = means
                 .iter()
-                .filter(|m| m.0 == setting && m.2 >= mine - BETWEEN_GAMMAS * margin);
+                .filter(|m| m.0 == setting && m.2 >= mine - between);
             let near: Vec<(f64, f64)> = near.map(|m| (m.1, m.2)).collect();
             thinned(near, self.flat())
         };
@@ -437,7 +481,7 @@ impl Search<'_> {
             self.round(entries, &gammas, done..folds)?;
             done = folds;
             let best = entries[than].mean(done as usize);
-            let margin = best.map(|best| self.margin(best, done as usize));
+            let margin = best.map(|best| self.margin_between_gammas(best, done as usize));
             match (self.behind(entries, than, gamma, done as usize), margin) {
                 (Some(behind), Some(margin)) if behind <= margin => {}
                 _ => break,
@@ -574,20 +618,21 @@ impl Search<'_> {
                 break;
             };
             before = best;
-            let Entry { setting, gamma, .. } = entries[chosen];
-            let path = self.gammas_of(entries, setting);
-            let next = match path.as_slice() {
-                [first, second, ..] if *first == gamma => first * (first / second),
-                [.., second, last] if *last == gamma => last * (last / second),
-                _ => break,
-            };
-            if !GAMMA_RANGE.contains(&next) {
+            let Some(next) = self.next_gamma(entries, chosen) else {
                 break;
-            }
+            };
             self.trial(entries, chosen, next)?;
         }
         Ok(())
     }
+}
+
+/// The entry with the highest mean over the first folds.
+fn best_on(entries: &[Entry], folds: usize) -> Option<usize> {
+    let means = entries.iter().enumerate().filter(|(_, e)| !e.collapsed());
+    let means = means.filter_map(|(at, e)| Some((at, e.mean(folds)?)));
+    let best = means.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    best.map(|(at, _)| at)
 }
 
 /// The best γ of a setting on the first fold, and its value there; of equal ones the largest.

@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use ubauc::Result;
@@ -123,6 +125,33 @@ fn nothing_of_a_fold_is_known_to_its_maps() {
                 trial.map
             );
         }
+    }
+}
+
+/// Whenever time runs out, also while a map is learned: what was found so far is the answer.
+#[test]
+fn time_that_runs_out_is_no_error() {
+    let (table, labels) = example(3, 500);
+    let run = |time_limit: Option<Duration>| {
+        let params = TuneParams {
+            settings: vec![Setting {
+                beta: 0.5,
+                softness: 0.05,
+                ..Setting::LOGISTIC
+            }],
+            folds: 3,
+            repeats: Some(1),
+            time_limit,
+            ..TuneParams::default()
+        };
+        tune_maps(&table, &labels, &TuneInputs::default(), &params, None)
+    };
+    let started = Instant::now();
+    assert!(!run(None).unwrap().cut_short);
+    let whole = started.elapsed();
+    for k in 0..24 {
+        let found = run(Some(whole * k / 24)).unwrap();
+        assert!(found.best().1.judged.auc.is_finite());
     }
 }
 

@@ -123,3 +123,24 @@ proptest! {
         prop_assert!(refused);
     }
 }
+
+#[test]
+fn weights_that_mean_nothing_are_refused_by_their_row() {
+    let scores = [0.8, 0.1, 0.1, 0.1, 0.7, 0.2, 0.1, 0.8, 0.1, 0.2, 0.3, 0.4];
+    let classes = [0, 1, 2, 2];
+    let of = |weights: [f64; 4]| weighted_hand_till(&scores, 3, &classes, Some(&weights));
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        let refused = of([1.0, 1.0, 1.0, wrong]).unwrap_err();
+        assert!(
+            matches!(refused, Error::NotFinite { row: 3, .. }),
+            "{refused}"
+        );
+    }
+    let refused = of([1.0, 0.0, 1.0, 1.0]).unwrap_err();
+    assert_eq!(refused.to_string(), "class 1 has no sample weight");
+    assert!(of([0.0; 4]).is_err());
+    // One without weight does not count, and no unit of weight is too large.
+    let small = of([1.0, 2.0, 1.0, 0.0]).unwrap();
+    let large = of([4e307, 8e307, 4e307, 0.0]).unwrap();
+    assert_eq!((small.m, small.weighted), (large.m, large.weighted));
+}
