@@ -194,8 +194,8 @@ default="from_dtype"
         best "logistic" regression; "verdict", which compares these two on examples that neither has
         seen, unless the choice "is_logistic" itself; "is_worse_than_logistic"; and "cut_short",
         whether the time limit was reached. Where `features` are chosen there are also "maps", with
-        the best point of each that was tried, and "left_out", those that were not tried because the
-        table is wide.
+        the best point of each that was tried, on as many "folds" as it was not behind, and
+        "left_out", those that were not tried because the table is wide.
     t_ : int
         After `partial_fit`: examples learned so far.
 
