@@ -1,9 +1,9 @@
 """What becomes of `X`: rows of numbers, or a table whose columns a model maps to features.
 
 Complete numbers stay rows where the features are linear. A frame with categories, strings,
-booleans, times or gaps is a table, and so is an array with gaps or with columns that are named as
-categories, and all that bins or pairs are learned from: a map of its columns is learned with the
-model, in each fold anew, and is part of it.
+booleans, times or missing values is a table. So is an array with missing values or with columns
+named as categories, and anything that bins or pairs are learned from. A map of the columns of a
+table is learned with the model, and again in each fold of a search; it is part of the model.
 """
 
 import json

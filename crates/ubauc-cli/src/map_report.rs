@@ -44,9 +44,7 @@ impl MapReport {
             (false, false) => String::new(),
         }
     }
-}
 
-impl MapReport {
     pub(crate) fn new(tuned: &TunedMaps) -> Vec<MapReport> {
         let report = |(at, trial): (usize, &MapTrial)| {
             let best = trial.tuned.best();

@@ -13,7 +13,7 @@
 //! one fold. A fold is left out by sample weights of 0, so nothing is copied. The map of a table is learned from the
 //! training examples of each fold ([`tune_table`]).
 //!
-//! **Race** (`race.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
+//! **Race** (`race.rs`, `extend.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
 //! are, are not tried on the others. A choice at the end of its path of γ, or of the β tried with its softness, makes that
 //! longer, and where a parabola promises more, γ half way to a neighbour is tried. Decisions are taken between
 //! rounds of fits, never in the order in which they end: the same bits for any number of threads, unless time runs out.
@@ -50,6 +50,7 @@
 mod classes;
 mod collapse;
 mod equal_rows;
+mod extend;
 mod folds;
 mod hanley_mcneil;
 mod judge;

@@ -270,7 +270,8 @@ fn values<'a>(kind: ColumnKind, column: impl Iterator<Item = &'a Value>) -> Valu
 fn iso_time(seconds: f64) -> String {
     let day = day_of(seconds);
     let (year, month, of_month) = civil(day);
-    let of_day = (seconds - day as f64 * DAY) as u32;
+    // A time beyond the last day is its last second.
+    let of_day = (seconds - day as f64 * DAY).clamp(0.0, DAY - 1.0) as u32;
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     format!("{year:04}-{month:02}-{of_month:02} {hour:02}:{minute:02}:{second:02}")
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::race::two_digits;
+use super::extend::two_digits;
 use super::{Setting, TuneParams};
 use crate::metrics::Criterion;
 use crate::objective::loss::Loss;

@@ -50,7 +50,7 @@ use crate::{Error, Result};
 
 /// Of the standard error of an AUC at least this share is left in the difference of two maps.
 const LEAST_ERROR: f64 = 0.16;
-/// Losses that go on from the linear map: a third one costs a fifth of the time, and on five real tables gained nothing.
+/// Losses that go on from the linear map: a third one gained nothing on the tables of docs/benchmarks.md, and takes time.
 const LOSSES: usize = 2;
 /// Decades from the best γ of one map within which those of the next are tried first.
 const NEAR: f64 = 1.05;
