@@ -4,7 +4,7 @@
     .venv/bin/python bench/glass.py adult               some: ours, and what is known
     .venv/bin/python bench/glass.py adult --peer ebm    one of the others
 
-Two threads each, reading not counted. Ours and LightGBM run twice, side by side, and the faster
+Two threads each, reading not counted. Ours and LightGBM run twice, in turn, and the faster
 time counts; answers of EBM, which takes minutes, are kept in bench/.cache by table and version.
 """
 
