@@ -34,7 +34,8 @@ pub(crate) struct SearchArgs {
     /// are tried, too) or average-precision [default: auc]
     #[arg(long, value_name = "WHAT")]
     pub(crate) criterion: Option<Criterion>,
-    /// Folds of the cross-validation [default: 5]
+    /// Folds of the cross-validation, all of which are judged [default: 5, of which as many are judged as it takes for 2,000
+    /// examples of each class, 3 at least]
     #[arg(long, value_name = "K")]
     folds: Option<u32>,
     /// How often the examples are split into folds [default: once; where they are fewer than 3,000 more often, 5 at most]
@@ -92,6 +93,10 @@ impl SearchArgs {
         let params = TuneParams {
             folds: self.folds.unwrap_or(default.folds),
             repeats: self.repeats.or(default.repeats),
+            enough_per_class: match self.folds.or(self.repeats) {
+                Some(_) => None,
+                None => default.enough_per_class,
+            },
             held_out: self.held_out.unwrap_or(default.held_out),
             one_standard_error: self.one_standard_error,
             seed,

@@ -28,11 +28,12 @@ fn folds<'py>(
     Ok(folds.map_err(Refused::from)?.to_pyarray(py))
 }
 
-/// How often a search deals n examples into folds, and into how many.
+/// How often a search deals examples of two classes into folds, into how many, and how many of all these are left out in turn.
 #[pyfunction]
-fn deals(search: &str, n: usize) -> PyResult<(u32, u32)> {
+fn deals(search: &str, n_neg: usize, n_pos: usize) -> PyResult<(u32, u32, u32)> {
     let params = of_json::<Search>(search)?.params()?;
-    Ok((params.repeats(n), params.folds))
+    let judged = params.judging_folds(n_pos, n_neg);
+    Ok((params.repeats(n_neg + n_pos), params.folds, judged))
 }
 
 /// Negatives and positives of every group, in the order in which groups first appear.

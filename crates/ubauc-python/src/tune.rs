@@ -48,6 +48,10 @@ impl Search {
             seed: self.seed,
             folds: self.folds.unwrap_or(default.folds),
             repeats: self.repeats.or(default.repeats),
+            enough_per_class: match self.folds.or(self.repeats) {
+                Some(_) => None,
+                None => default.enough_per_class,
+            },
             held_out: self.held_out.unwrap_or(default.held_out),
             time_limit,
             ..default

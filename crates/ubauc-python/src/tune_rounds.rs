@@ -45,7 +45,7 @@ struct RemoteFolds {
     rows: RemoteRows,
     /// The map learned without each fold; none of rows.
     maps: Vec<Arc<LearnedMap>>,
-    /// Those of all deals.
+    /// Those of all deals that are left out in turn.
     folds: u32,
     classes: [String; 2],
     scale: Scale,
@@ -62,7 +62,7 @@ impl RemoteFolds {
         let maps = rows.maps.iter().flatten();
         RemoteFolds {
             maps: maps.map(|map| map.get().0.clone()).collect(),
-            folds: params.folds * params.repeats(rows.n_neg + rows.n_pos),
+            folds: params.judging_folds(rows.n_pos, rows.n_neg),
             rows,
             classes: context.classes.clone(),
             scale: params.scale,

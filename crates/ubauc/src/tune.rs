@@ -10,7 +10,8 @@
 //! ```
 //!
 //! (folds share training examples: the error is that of a comparison of points, no more). Examples of one group stay in
-//! one fold. A fold is left out by sample weights of 0, so nothing is copied. The map of a table is learned from the
+//! one fold. Where examples are many only some of the folds are left out in turn, k of them in the formulas: enough to judge
+//! 2,000 examples of each class ([`TuneParams::judging_folds`]). A fold is left out by sample weights of 0, so nothing is copied. The map of a table is learned from the
 //! training examples of each fold ([`tune_table`]).
 //!
 //! **Race** (`race.rs`, `extend.rs`). All settings run on the first fold; those that are clearly behind there, and values of γ that
@@ -300,9 +301,10 @@ fn search_over(
         .filter(|&k| points[k].setting.is_logistic() && points[k].judged.auc.is_finite())
         .reduce(|best, k| better(&points, best, k))
         .unwrap_or(chosen);
-    let k = params.folds as usize;
+    // Folds of another deal judge the same examples again.
+    let judged = search.sizes.folds.min(params.folds) as usize;
     Ok(Tuned {
-        standard_error: search.standard_error(points[chosen].judged.auc, k),
+        standard_error: search.standard_error(points[chosen].judged.auc, judged),
         points,
         chosen,
         logistic,

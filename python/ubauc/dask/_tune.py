@@ -109,22 +109,23 @@ def dealt(cluster, task, search):
         return dealt_by_groups(cluster, task, json.loads(search) | {"held_out": share})
     if share:
         outer, task, counted = task.hold_out(share, counted)
-    deals, k = _core.deals(search, int(counted.sum()))
-    return outer, task, task.without_each(k, counted, deals), counted.sum(axis=0)
+    n_neg, n_pos = counted.sum(axis=0)
+    deals, k, judged = _core.deals(search, int(n_neg), int(n_pos))
+    return outer, task, task.without_each(k, counted, deals)[:judged], (n_neg, n_pos)
 
 
 def dealt_by_groups(cluster, task, search):
     """The same of whole groups."""
     search, groups, outer = json.dumps(search), Groups(cluster, task), None
     held_out, deals = _core.deal_groups(groups.counts, search)
-    _, k = _core.deals(search, 0)
     if held_out.any():
         # In fold 0 of two.
         outer = groups.without_each(2, [np.where(held_out, 0, 1)])[0]
         task = replace(task, held_out=outer)
     deals = [np.where(held_out, -1, deal) for deal in deals]
-    folds = groups.without_each(k, deals, task)
-    return outer, task, folds, groups.counts[~held_out].sum(axis=0)
+    n_neg, n_pos = groups.counts[~held_out].sum(axis=0)
+    _, k, judged = _core.deals(search, int(n_neg), int(n_pos))
+    return outer, task, groups.without_each(k, deals, task)[:judged], (n_neg, n_pos)
 
 
 def compare(problem, outer, best, tuned, first, is_logistic):

@@ -16,6 +16,10 @@ use crate::{Error, Result};
 const ENOUGH_EXAMPLES: usize = 3000;
 /// … but no more often than this.
 const MOST_REPEATS: usize = 5;
+/// Where examples are many, folds are left out in turn until this many of each class are judged …
+const ENOUGH_PER_CLASS: usize = 2000;
+/// … but no fewer than this: a standard error of two says nothing.
+const LEAST_FOLDS: u32 = 3;
 
 /// A loss: everything but γ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -103,6 +107,9 @@ pub struct TuneParams {
     /// How often the examples are dealt into k folds, each time in another way; none for what suits their number: where
     /// they are few a single time leaves much to luck.
     pub repeats: Option<u32>,
+    /// Leave out no more of the folds in turn than it takes to judge this many examples of each class, three at least; none for
+    /// all of them. Every fit is then made of as many examples, and fewer fits are made.
+    pub enough_per_class: Option<usize>,
     /// The share held out for the verdict; 0 for no verdict.
     pub held_out: f64,
     /// Of the folds and of what is held out.
@@ -132,6 +139,7 @@ impl Default for TuneParams {
             criterion: Criterion::Auc,
             folds: 5,
             repeats: None,
+            enough_per_class: Some(ENOUGH_PER_CLASS),
             held_out: 0.2,
             seed: 1,
             intercept: true,
@@ -155,6 +163,7 @@ impl TuneParams {
             extend_betas: false,
             race: false,
             repeats: Some(1),
+            enough_per_class: None,
             ..TuneParams::default()
         }
     }
@@ -194,6 +203,18 @@ impl TuneParams {
         self.repeats.unwrap_or(suited)
     }
 
+    /// How many folds, of all times that they are dealt, are left out in turn: k of 1/k of the rarer class each.
+    pub fn judging_folds(&self, n_pos: usize, n_neg: usize) -> u32 {
+        let all = self.folds * self.repeats(n_pos + n_neg);
+        let Some(enough) = self.enough_per_class else {
+            return all;
+        };
+        let rarer = n_pos.min(n_neg).max(1);
+        let needed = enough.saturating_mul(self.folds as usize).div_ceil(rarer);
+        let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+        needed.clamp(LEAST_FOLDS.min(all), all)
+    }
+
     /// The seed of each time that they are.
     pub(super) fn deal(&self, repeat: u32) -> u64 {
         self.seed.wrapping_add(u64::from(repeat) << 32)
@@ -219,5 +240,36 @@ impl TuneParams {
             tolerance: self.tolerance.min(FINE),
             ..self.batch(setting, gamma)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_examples_need_fewer_folds_and_few_are_dealt_again() {
+        let params = TuneParams::default();
+        let folds = |n_pos, n_neg| params.judging_folds(n_pos, n_neg);
+        // 2,000 of the rarer class, of which a fold has a fifth.
+        assert_eq!(folds(2_000, 50_000), 5);
+        assert_eq!(folds(50_000, 2_001), 5);
+        assert_eq!(folds(2_500, 50_000), 4);
+        assert_eq!(folds(4_000, 4_000), 3);
+        assert_eq!(folds(1_000_000, 9_000_000), 3);
+        assert_eq!(folds(0, 1_000_000), 5);
+        // Fewer than 3,000 together.
+        assert_eq!(folds(400, 1_200), 10);
+        assert_eq!(folds(10, 10), 25);
+        let few = TuneParams {
+            folds: 2,
+            ..TuneParams::default()
+        };
+        assert_eq!(few.judging_folds(1_000_000, 1_000_000), 2);
+        let all = TuneParams {
+            enough_per_class: None,
+            ..TuneParams::default()
+        };
+        assert_eq!(all.judging_folds(1_000_000, 1_000_000), 5);
     }
 }

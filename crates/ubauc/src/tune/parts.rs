@@ -48,6 +48,8 @@ pub(super) struct Parts {
     deals: Vec<Vec<u32>>,
     /// Folds of one deal.
     k: u32,
+    /// Folds of all deals, one after the other, that are left out in turn.
+    count: u32,
 }
 
 impl Parts {
@@ -85,6 +87,7 @@ impl Parts {
             return Ok(Parts {
                 deals: repeats.map(deal).collect::<Result<_>>()?,
                 k: params.folds,
+                count: judging(&classes(&kept), params),
                 held_out,
                 kept,
             });
@@ -102,6 +105,7 @@ impl Parts {
         Ok(Parts {
             deals: dealt.deals.iter().map(of_kept).collect(),
             k: params.folds,
+            count: judging(&classes(&kept), params),
             held_out,
             kept,
         })
@@ -117,18 +121,19 @@ impl Parts {
         let kept: Vec<usize> = (0..codes.len()).filter(is_some).collect();
         let of_kept: Vec<u32> = kept.iter().map(|&i| codes[i]).collect();
         let deal = |repeat| split::folds_of_classes(&of_kept, params.folds, params.deal(repeat));
-        let repeats = 0..params.repeats(kept.len());
+        let repeats = params.repeats(kept.len());
         Ok(Parts {
             held_out: Vec::new(),
-            deals: repeats.map(deal).collect::<Result<_>>()?,
+            deals: (0..repeats).map(deal).collect::<Result<_>>()?,
             k: params.folds,
+            count: params.folds * repeats,
             kept,
         })
     }
 
-    /// Folds of all deals, one after the other.
+    /// Folds that are left out in turn, those of the first deal first.
     pub(super) fn count(&self) -> u32 {
-        self.k * self.deals.len() as u32
+        self.count
     }
 
     /// The fold of each example that is kept, in the deal of a fold.
@@ -164,6 +169,12 @@ impl Parts {
         }
         of_part
     }
+}
+
+/// How many folds of examples of these classes are left out in turn.
+fn judging(positive: &[bool], params: &TuneParams) -> u32 {
+    let n_pos = positive.iter().filter(|p| **p).count();
+    params.judging_folds(n_pos, positive.len() - n_pos)
 }
 
 /// Those that are held out, and the others.
