@@ -516,7 +516,7 @@ fn weights_of(column: &Column) -> Result<Vec<f64>> {
             bail!("example {example} has weight {weight} in column '{name}'; must not be negative");
         }
     }
-    Ok(weights.clone())
+    Ok(weights.to_vec())
 }
 
 /// The groups of a column, numbered in the order in which they come.

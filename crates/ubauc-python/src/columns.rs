@@ -96,8 +96,8 @@ impl LentColumn<'_> {
             }
         };
         Ok(match &self.values {
-            LentValues::Numbers(x) => Values::Number(finite(x)?),
-            LentValues::Times(x) => Values::Time(finite(x)?),
+            LentValues::Numbers(x) => Values::Number(finite(x)?.into()),
+            LentValues::Times(x) => Values::Time(finite(x)?.into()),
             LentValues::Levels(x) => levels_of_numbers(&finite(x)?),
             LentValues::Codes(codes, levels) => Values::Category {
                 codes: (codes.slice(s![rows]).iter())

@@ -89,7 +89,7 @@ impl Part {
                 (indptr.into_pyarray(py), indices, values, cols).into_pyobject(py)
             }
             Rows::Coded(coded) => {
-                let values = PyArray1::from_slice(py, coded.all_values());
+                let values = coded.all_values().into_pyarray(py);
                 let codes = coded.all_codes().to_vec().into_pyarray(py);
                 (values, codes, len, cols, coded.shape().numbers).into_pyobject(py)
             }

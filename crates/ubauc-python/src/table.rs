@@ -130,8 +130,8 @@ fn taken(values: &Values, rows: &[i64]) -> Values {
         rows.iter().map(|&row| values[row as usize]).collect()
     }
     match values {
-        Values::Number(x) => Values::Number(of(x, rows)),
-        Values::Time(x) => Values::Time(of(x, rows)),
+        Values::Number(x) => Values::Number(of(x, rows).into()),
+        Values::Time(x) => Values::Time(of(x, rows).into()),
         Values::Category { codes, levels } => Values::Category {
             codes: of(codes, rows),
             levels: levels.clone(),

@@ -154,7 +154,7 @@ fn numbers_of(table: &Table, name: &str) -> Result<Vec<f64>> {
     if numbers.iter().any(|x| x.is_nan()) {
         bail!("column '{name}' has rows without a number");
     }
-    Ok(numbers.clone())
+    Ok(numbers.to_vec())
 }
 
 /// The labels of all batches, as texts.

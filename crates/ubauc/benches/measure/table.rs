@@ -21,7 +21,7 @@ pub(crate) fn generated(n: u64) -> (Table, Binary) {
     let level = |i: u64, k: usize| (uniform(i, 10 + k as u64).powi(2) * LEVELS[k] as f64) as u32;
     let numbers = (0..6).map(|k| Column {
         name: format!("x{k}"),
-        values: Values::Number((0..n).map(|i| uniform(i, k)).collect()),
+        values: Values::Number((0..n).map(|i| uniform(i, k)).collect::<Vec<f64>>().into()),
     });
     let categories = (0..4).map(|k| Column {
         name: format!("c{k}"),

@@ -6,10 +6,12 @@ mod coded;
 
 use std::borrow::Cow;
 
-pub(crate) use coded::{Code, CodeVec, cells};
-pub use coded::{Coded, CodedShape, Codes, NO_CELL};
+pub(crate) use coded::{
+    BLOCK, Code, CodeVec, FeatureSums, FeatureWeights, NumberColumn, Places, Power, Standard, cells,
+};
+pub use coded::{Coded, CodedShape, Codes, NO_CELL, Numbers};
 
-use coded::{coded_add_outer, coded_add_to, coded_dot, coded_dots};
+use coded::{coded_add_outer, coded_add_to, coded_dot};
 
 use crate::{Error, Result};
 
@@ -51,7 +53,7 @@ pub enum Row<'a> {
     /// The first features, and the later ones that are 1.
     Coded {
         /// Features 0 … q − 1.
-        values: &'a [f64],
+        values: Numbers<'a>,
         /// Features that are 1, increasing, with gaps in between where an effect has no cell.
         codes: Codes<'a>,
     },
@@ -430,7 +432,10 @@ impl<'a> Row<'a> {
         match self {
             Row::Dense(values) => [dot(values, a), dot(values, b)],
             Row::Sparse(indices, values) => sparse_dots(indices, values, a, b),
-            Row::Coded { values, codes } => coded_dots(values, codes, a, b),
+            Row::Coded { values, codes } => {
+                let n = a.len().min(b.len());
+                [&a[..n], &b[..n]].map(|w| coded_dot(values, codes, w))
+            }
         }
     }
 
@@ -483,7 +488,7 @@ impl<'a> Row<'a> {
                 at.map_or(0.0, |at| values[at])
             }
             Row::Coded { values, codes } => match values.get(j) {
-                Some(&x) => x,
+                Some(x) => x,
                 None => f64::from(u8::from(codes.cells().any(|code| code == j))),
             },
         }
@@ -500,7 +505,7 @@ impl<'a> Row<'a> {
                 }
             }
             Row::Coded { values, codes } => {
-                values.iter().enumerate().for_each(|(j, &x)| f(j, x));
+                values.iter().enumerate().for_each(|(j, x)| f(j, x));
                 codes.cells().for_each(|j| f(j, 1.0));
             }
         }
@@ -539,17 +544,19 @@ impl<'a> Row<'a> {
 
     /// The entries stored, as (column, value), columns increasing.
     pub fn entries(self) -> impl Iterator<Item = (usize, f64)> + 'a {
-        let (indices, values, codes): (&[u32], &[f64], Codes<'_>) = match self {
-            Row::Dense(values) => (&[], values, Codes::Short(&[])),
-            Row::Sparse(indices, values) => (indices, values, Codes::Short(&[])),
-            Row::Coded { values, codes } => (&[], values, codes),
+        let none = Numbers::NONE;
+        let (indices, values, numbers, codes): (&[u32], &[f64], _, _) = match self {
+            Row::Dense(values) => (&[], values, none, Codes::Short(&[])),
+            Row::Sparse(indices, values) => (indices, values, none, Codes::Short(&[])),
+            Row::Coded { values, codes } => (&[], &[], values, codes),
         };
         let column = move |at: usize| indices.get(at).map_or(at, |&j| j as usize);
         let stored = values
             .iter()
             .enumerate()
             .map(move |(at, &x)| (column(at), x));
-        stored.chain(codes.cells().map(|j| (j, 1.0)))
+        let coded = (numbers.iter().enumerate()).chain(codes.cells().map(|j| (j, 1.0)));
+        stored.chain(coded)
     }
 }
 

@@ -12,11 +12,11 @@ use crate::{Error, Result};
 /// The code of a missing category.
 pub const MISSING: u32 = u32::MAX;
 
-/// The values of one column.
+/// The values of one column. Numbers are shared with the features that are made of them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Finite, or NaN where the value is missing.
-    Number(Vec<f64>),
+    Number(Arc<Vec<f64>>),
     /// For each row the position of its level, or [`MISSING`]. Levels are distinct.
     Category {
         /// One for each row.
@@ -25,7 +25,7 @@ pub enum Values {
         levels: Arc<[String]>,
     },
     /// Seconds since 1970-01-01 00:00:00, of whatever clock wrote them; NaN where the value is missing.
-    Time(Vec<f64>),
+    Time(Arc<Vec<f64>>),
 }
 
 /// A column with its name.
@@ -207,9 +207,9 @@ mod tests {
         let levels = Arc::from(["a".to_string(), "b".to_string()]);
         let codes = vec![1, MISSING];
         let columns = vec![
-            column("x", Values::Number(vec![0.5, f64::NAN])),
+            column("x", Values::Number(vec![0.5, f64::NAN].into())),
             column("c", Values::Category { codes, levels }),
-            column("t", Values::Time(vec![0.0, f64::NAN])),
+            column("t", Values::Time(vec![0.0, f64::NAN].into())),
         ];
         let table = Table::new(columns, 2).unwrap();
         assert_eq!((table.len(), table.is_empty()), (2, false));
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_is_no_table_is_refused() {
-        let x = || column("x", Values::Number(vec![0.0, 1.0]));
+        let x = || column("x", Values::Number(vec![0.0, 1.0].into()));
         assert!(matches!(
             Table::new(vec![x()], 3),
             Err(Error::Length { .. })
@@ -230,7 +230,7 @@ mod tests {
             Table::new(vec![x(), x()], 2),
             Err(Error::Parameter { .. })
         ));
-        let infinite = column("y", Values::Number(vec![0.0, f64::INFINITY]));
+        let infinite = column("y", Values::Number(vec![0.0, f64::INFINITY].into()));
         assert!(matches!(
             Table::new(vec![infinite], 2),
             Err(Error::NotFinite { row: 1, .. })

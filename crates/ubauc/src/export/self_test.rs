@@ -230,7 +230,7 @@ fn scores(model: &Model, program: &Program, rows: &[Vec<Value>]) -> Result<Vec<f
         name: info.name.clone(),
         values: match position(&info.name) {
             Some(j) => values(info.kind, of_column(j)),
-            None => Values::Number(vec![f64::NAN; rows.len()]),
+            None => Values::Number(vec![f64::NAN; rows.len()].into()),
         },
     });
     let table = Table::new(columns.collect(), rows.len())?;
@@ -243,8 +243,8 @@ fn values<'a>(kind: ColumnKind, column: impl Iterator<Item = &'a Value>) -> Valu
         Value::Missing | Value::Text(_) => f64::NAN,
     };
     match kind {
-        ColumnKind::Number => Values::Number(column.map(number).collect()),
-        ColumnKind::Time => Values::Time(column.map(number).collect()),
+        ColumnKind::Number => Values::Number(column.map(number).collect::<Vec<f64>>().into()),
+        ColumnKind::Time => Values::Time(column.map(number).collect::<Vec<f64>>().into()),
         ColumnKind::Category => {
             let mut levels: Vec<String> = Vec::new();
             let code = |value: &Value| match value {

@@ -253,7 +253,7 @@ impl Readings {
 
     fn number(&self, i: usize, effect: usize) -> f64 {
         match &self.rows {
-            Rows::Coded(coded) => coded.all_values()[i * self.numbers + effect],
+            Rows::Coded(coded) => coded.numbers(i).get(effect).unwrap_or(0.0),
             Rows::Dense(_) | Rows::Csr(_) => 0.0,
         }
     }

@@ -331,9 +331,9 @@ impl MainSums {
         for i in 0..shape.rows {
             of_row.fill(0.0);
             for (k, effect) in map.effects.iter().enumerate() {
-                let value = match k < shape.numbers {
-                    true => coded.all_values()[i * shape.numbers + k] * weight(k),
-                    false => {
+                let value = match coded.numbers(i).get(k) {
+                    Some(x) => x * weight(k),
+                    None => {
                         let code = coded.all_codes().at(i * shape.codes + k - shape.numbers);
                         weight(code as usize)
                     }

@@ -4,7 +4,7 @@
 //! `cholesky.rs` gives, and since most rows here are sparse or coded.
 
 use super::centred::CentredRow;
-use crate::data::rows::{Code, Codes, Row, add_to, cells};
+use crate::data::rows::{Code, Codes, Numbers, Row, add_to, cells};
 
 /// A ← A + a·xxᵀ, lower triangle, row-major.
 pub(super) fn rank_one(a: f64, x: &[f64], matrix: &mut [f64]) {
@@ -21,6 +21,8 @@ pub(super) struct Gram {
     matrix: Vec<f64>,
     pending: Vec<f64>,
     factors: Vec<f64>,
+    /// Those of one row.
+    numbers: Vec<f64>,
 }
 
 impl Gram {
@@ -32,6 +34,7 @@ impl Gram {
             matrix: vec![0.0; d * d],
             pending: Vec::new(),
             factors: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -42,9 +45,7 @@ impl Gram {
         match row.row {
             Row::Dense(values) => self.add_dense(a, row.centre(values)),
             // Numbers alone are taken four rows at a time.
-            Row::Coded { values, codes } if codes.is_empty() => {
-                self.add_dense(a, values.iter().copied());
-            }
+            Row::Coded { values, codes } if codes.is_empty() => self.add_dense(a, values.iter()),
             Row::Coded { values, codes } => match codes {
                 Codes::Short(codes) => self.add_coded(a, values, codes),
                 Codes::Long(codes) => self.add_coded(a, values, codes),
@@ -79,8 +80,11 @@ impl Gram {
     }
 
     /// A row of a table, which is never centred.
-    fn add_coded<C: Code>(&mut self, a: f64, values: &[f64], codes: &[C]) {
+    fn add_coded<C: Code>(&mut self, a: f64, values: Numbers<'_>, codes: &[C]) {
         let (d, q) = (self.d, values.len());
+        self.numbers.clear();
+        self.numbers.extend(values.iter());
+        let values = self.numbers.as_slice();
         for (j, &x) in values.iter().enumerate() {
             add_to(a * x, &values[..=j], &mut self.matrix[j * d..=j * d + j]);
         }

@@ -87,8 +87,9 @@ impl Weights {
             Row::Dense(values) => dense_dot(values, &self.pairs),
             Row::Sparse(indices, values) => sparse_dot(indices, values, &self.pairs),
             Row::Coded { values, codes } => {
-                let of_codes: f64 = codes.cells().map(|j| self.pairs[j][0]).sum();
-                dense_dot(values, &self.pairs) + of_codes
+                let numbers = values.iter().zip(&self.pairs);
+                let of_numbers: f64 = numbers.map(|(x, pair)| x * pair[0]).sum();
+                of_numbers + codes.cells().map(|j| self.pairs[j][0]).sum::<f64>()
             }
         }
     }

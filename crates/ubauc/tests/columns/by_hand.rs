@@ -161,7 +161,7 @@ proptest! {
         let rows = map.apply(&new).unwrap();
         let Rows::Coded(coded) = rows.clone() else { panic!("coded") };
         ubauc::data::rows::Coded::new(
-            coded.all_values().to_vec(), coded.all_codes().to_vec(), coded.shape(),
+            coded.all_values(), coded.all_codes().to_vec(), coded.shape(),
         ).unwrap();
         let weights: Vec<f64> = (0..map.width()).map(|j| (j as f64 + 0.5).sin()).collect();
         let model = Model {

@@ -14,14 +14,14 @@ use ubauc::data::table::{Column, MISSING, Table, Values};
 pub(crate) fn number(name: &str, values: &[f64]) -> Column {
     Column {
         name: name.to_string(),
-        values: Values::Number(values.to_vec()),
+        values: Values::Number(values.to_vec().into()),
     }
 }
 
 pub(crate) fn time(name: &str, seconds: &[f64]) -> Column {
     Column {
         name: name.to_string(),
-        values: Values::Time(seconds.to_vec()),
+        values: Values::Time(seconds.to_vec().into()),
     }
 }
 
@@ -55,12 +55,12 @@ pub(crate) fn table(columns: Vec<Column>) -> Table {
 
 /// These rows, in this order.
 pub(crate) fn rows_of(table: &Table, rows: &[usize]) -> Table {
-    let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect();
+    let pick = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&i| values[i]).collect() };
     let column = |column: &Column| Column {
         name: column.name.clone(),
         values: match &column.values {
-            Values::Number(values) => Values::Number(pick(values)),
-            Values::Time(values) => Values::Time(pick(values)),
+            Values::Number(values) => Values::Number(pick(values).into()),
+            Values::Time(values) => Values::Time(pick(values).into()),
             Values::Category { codes, levels } => Values::Category {
                 codes: rows.iter().map(|&i| codes[i]).collect(),
                 levels: levels.clone(),
@@ -96,13 +96,13 @@ fn random_values(n: usize) -> impl Strategy<Value = Values> {
     });
     let levels: Arc<[String]> = (0..6).map(|k| format!("level {}", (k * 5) % 7)).collect();
     prop_oneof![
-        numbers.prop_map(Values::Number),
-        times.prop_map(Values::Time),
+        numbers.prop_map(|x: Vec<f64>| Values::Number(x.into())),
+        times.prop_map(|x: Vec<f64>| Values::Time(x.into())),
         codes.prop_map(move |codes| Values::Category {
             codes,
             levels: levels.clone(),
         }),
-        Just(Values::Number(vec![f64::NAN; n])),
+        Just(Values::Number(vec![f64::NAN; n].into())),
         Just(Values::Category {
             codes: vec![MISSING; n],
             levels: Arc::from([]),

@@ -54,12 +54,12 @@ fn grid(of: &Table, column: &str, values: &[f64], rng: &mut Pcg64) -> Table {
     let columns = repeated.columns().iter().map(|c| match c.name == column {
         false => c.clone(),
         true => {
-            let all = values.iter().copied().cycle().take(rows.len()).collect();
+            let all: Vec<f64> = values.iter().copied().cycle().take(rows.len()).collect();
             Column {
                 name: c.name.clone(),
                 values: match c.values {
-                    Values::Time(_) => Values::Time(all),
-                    _ => Values::Number(all),
+                    Values::Time(_) => Values::Time(all.into()),
+                    _ => Values::Number(all.into()),
                 },
             }
         }

@@ -139,13 +139,19 @@ fn columns() -> ColumnMap {
         values,
     };
     let columns = vec![
-        column("age", Values::Number(numbers.clone())),
+        column("age", Values::Number(numbers.clone().into())),
         column("work", Values::Category { codes, levels }),
         column(
             "at",
-            Values::Time(numbers.iter().map(|x| x * 9000.0).collect()),
+            Values::Time(
+                numbers
+                    .iter()
+                    .map(|x| x * 9000.0)
+                    .collect::<Vec<f64>>()
+                    .into(),
+            ),
         ),
-        column("same", Values::Number(vec![1.0; 6])),
+        column("same", Values::Number(vec![1.0; 6].into())),
     ];
     let table = Table::new(columns, 6).unwrap();
     let mut map = ColumnMap::learn(&table, None).unwrap();

@@ -192,7 +192,7 @@ fn many_rows_come_in_their_order() {
         let Values::Number(x) = &batch.table.columns()[0].values else {
             panic!("numbers");
         };
-        for x in x {
+        for x in x.iter() {
             assert_eq!(*x, expected);
             expected += 1.0;
         }

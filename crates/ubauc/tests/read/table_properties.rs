@@ -151,7 +151,7 @@ fn assert_same(table: &Table, columns: &[Written], from: usize) -> Result<(), Te
     for (written, found) in columns.iter().zip(table.columns()) {
         match (written, &found.values) {
             (Written::Numbers(written), Values::Number(found)) => {
-                for (w, f) in written[from..].iter().zip(found) {
+                for (w, f) in written[from..].iter().zip(found.iter()) {
                     let bits = |x: f64| x.to_bits();
                     prop_assert_eq!(w.map(bits), (!f.is_nan()).then_some(bits(*f)));
                 }
@@ -163,7 +163,7 @@ fn assert_same(table: &Table, columns: &[Written], from: usize) -> Result<(), Te
                 }
             }
             (Written::Times(written), Values::Time(found)) => {
-                for (w, f) in written[from..].iter().zip(found) {
+                for (w, f) in written[from..].iter().zip(found.iter()) {
                     prop_assert_eq!(w.map(f64::from), (!f.is_nan()).then_some(*f));
                 }
             }

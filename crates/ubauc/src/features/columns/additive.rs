@@ -288,7 +288,7 @@ mod tests {
             [("x", number(j).collect()), ("flag", flags.collect())].map(
                 |(name, values): (&str, Vec<f64>)| Column {
                     name: format!("{name}{j}"),
-                    values: Values::Number(values),
+                    values: Values::Number(values.into()),
                 },
             )
         });

@@ -3,19 +3,19 @@
 //! Effect after effect is read down its columns, in pieces of rows; a score is summed in the order of the features, so
 //! that it has the bits of the coded row's, whole or in parts, for any number of threads and any order of the columns.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::bind::Bound;
 use super::{Cells, ColumnKind, ColumnMap, Effect, PairCells};
 use crate::Result;
 use crate::data::calendar::DAY;
-use crate::data::rows::{Code, CodeVec, Coded, CodedShape, NO_CELL, Rows};
+use crate::data::rows::{Code, CodeVec, Coded, CodedShape, NO_CELL, NumberColumn, Rows, Standard};
 use crate::data::table::{MISSING, Table};
 
 /// Rows of one task.
 const TASK_ROWS: usize = 4096;
-/// No standardised number is larger: a product with it stays a number.
-const LARGEST: f64 = 1e100;
 
 /// From a row to its cell of one column.
 enum Reader<'a> {
@@ -77,10 +77,9 @@ impl<'a> Reader<'a> {
 /// An effect with the columns of a table.
 enum Term<'a> {
     Linear {
-        values: &'a [f64],
-        mean: f64,
-        deviation: f64,
-        unit: f64,
+        /// None of a column that `check` refuses.
+        values: Option<&'a Arc<Vec<f64>>>,
+        standard: Standard,
     },
     Cells(Reader<'a>),
     Pair([Reader<'a>; 2], &'a PairCells),
@@ -101,20 +100,6 @@ impl Term<'_> {
             start + cell
         }
     }
-}
-
-/// (x − mean)/deviation, 0 where x is missing.
-#[inline]
-fn standardised(x: f64, mean: f64, deviation: f64) -> f64 {
-    if x.is_nan() {
-        return 0.0;
-    }
-    let from_mean = x - mean;
-    let z = match from_mean.is_finite() {
-        true => from_mean / deviation,
-        false => x / deviation - mean / deviation,
-    };
-    z.clamp(-LARGEST, LARGEST)
 }
 
 /// The effects of a map with the columns of a table.
@@ -139,14 +124,12 @@ impl ColumnMap {
                 deviation,
             } => Term::Linear {
                 values: match of(*column) {
-                    Bound::Numbers(values) => values,
-                    Bound::Levels { .. } => &[], // refused by `check`
+                    Bound::Numbers(values) => Some(values),
+                    Bound::Levels { .. } => None,
                 },
-                mean: *mean,
-                deviation: *deviation,
-                unit: match self.columns[*column].kind {
-                    ColumnKind::Time => DAY,
-                    _ => 1.0,
+                standard: {
+                    let is_time = self.columns[*column].kind == ColumnKind::Time;
+                    Standard::new(if is_time { DAY } else { 1.0 }, *mean, *deviation)
                 },
             },
             Effect::Cells { column, cells } => Term::Cells(reader(*column, cells)),
@@ -180,21 +163,20 @@ impl ColumnMap {
             codes: self.effects.len() - numbers,
             cols: self.width(),
         };
-        let mut values = vec![0.0; shape.rows * numbers];
         let mut codes = CodeVec::gaps(shape.rows * shape.codes, shape.cols);
         // A chunk of no rows would have no length.
         let of_task = |each: usize| (TASK_ROWS * each).max(1);
         let (linear, cells) = terms.terms.split_at(numbers);
-        values
-            .par_chunks_mut(of_task(numbers))
-            .enumerate()
-            .for_each(|(task, out)| fill_numbers(linear, task * TASK_ROWS, out));
+        let numbers = linear
+            .par_iter()
+            .map(|(term, _)| number_column(term, shape.rows));
+        let numbers: Vec<NumberColumn> = numbers.collect();
         let size = of_task(shape.codes);
         match &mut codes {
             CodeVec::Short(codes) => fill_all(cells, codes, size),
             CodeVec::Long(codes) => fill_all(cells, codes, size),
         }
-        Ok(Rows::Coded(Coded::from_checked(values, codes, shape)))
+        Ok(Rows::Coded(Coded::from_checked(numbers, codes, shape)))
     }
 
     /// w·φ(x) + b of every row of a table. The map must have been checked.
@@ -218,21 +200,14 @@ impl ColumnMap {
     }
 }
 
-/// Row by row the numbers of the rows from `first` on.
-fn fill_numbers(terms: &[(Term<'_>, usize)], first: usize, out: &mut [f64]) {
-    for (k, (term, _)) in terms.iter().enumerate() {
-        if let Term::Linear {
-            values,
-            mean,
-            deviation,
-            unit,
-        } = term
-        {
-            let rows = out.chunks_exact_mut(terms.len());
-            for (row, x) in rows.zip(&values[first..]) {
-                row[k] = standardised(x / unit, *mean, *deviation);
-            }
-        }
+/// The numbers of all rows.
+fn number_column(term: &Term<'_>, rows: usize) -> NumberColumn {
+    match term {
+        Term::Linear {
+            values: Some(values),
+            standard,
+        } => NumberColumn::standardised(values, *standard),
+        Term::Linear { .. } | Term::Cells(_) | Term::Pair(..) => NumberColumn::of(vec![0.0; rows]),
     }
 }
 
@@ -254,15 +229,11 @@ fn fill_codes<C: Code>(terms: &[(Term<'_>, usize)], first: usize, out: &mut [C])
 /// What a term adds to the scores of the rows from `first` on; the weights begin with the term's.
 fn add_scores(term: &Term<'_>, weights: &[f64], first: usize, out: &mut [f64]) {
     match term {
-        Term::Linear {
-            values,
-            mean,
-            deviation,
-            unit,
-        } => {
+        Term::Linear { values, standard } => {
             let w = weights.first().copied().unwrap_or(0.0);
-            for (score, x) in out.iter_mut().zip(&values[first..]) {
-                *score += w * standardised(x / unit, *mean, *deviation);
+            let values = values.map_or(&[][..], |values| &values[first..]);
+            for (score, x) in out.iter_mut().zip(values) {
+                *score += w * standard.of(*x);
             }
         }
         Term::Cells(_) | Term::Pair(..) => {

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::{ColumnInfo, ColumnKind, ColumnMap};
 use crate::data::table::{Column, MISSING, Table, Values};
@@ -16,7 +17,7 @@ use crate::{Error, Result};
 /// The values of a column of the map.
 pub(super) enum Bound<'a> {
     /// Numbers, or times in seconds; NaN where missing.
-    Numbers(Cow<'a, [f64]>),
+    Numbers(Arc<Vec<f64>>),
     /// Categories.
     Levels {
         /// One for each row; [`MISSING`] where missing.
@@ -60,7 +61,7 @@ fn bind_column<'a>(info: &ColumnInfo, values: &'a Values) -> Result<Bound<'a>> {
     };
     match (info.kind, values) {
         (ColumnKind::Number, Values::Number(x)) | (ColumnKind::Time, Values::Time(x)) => {
-            Ok(Bound::Numbers(Cow::Borrowed(x)))
+            Ok(Bound::Numbers(Arc::clone(x)))
         }
         (ColumnKind::Category, Values::Category { codes, levels }) => Ok(Bound::Levels {
             level_of_code: levels_of_codes(info, codes, levels),
@@ -72,7 +73,7 @@ fn bind_column<'a>(info: &ColumnInfo, values: &'a Values) -> Result<Bound<'a>> {
         (ColumnKind::Category, Values::Number(x)) => Ok(levels_of_numbers(info, x)),
         (ColumnKind::Number, Values::Category { codes, levels }) => {
             match numbers_of_levels(codes, levels) {
-                Ok(numbers) => Ok(Bound::Numbers(Cow::Owned(numbers))),
+                Ok(numbers) => Ok(Bound::Numbers(numbers.into())),
                 Err(text) => refuse(format!("the text '{text}'")),
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn find(
     let weights = options.weight.as_ref();
     let weights = weights.and_then(|name| found.table.take(name));
     let weights = weights.and_then(|column| match column.values {
-        Values::Number(weights) => Some(weights),
+        Values::Number(weights) => Some(Arc::unwrap_or_clone(weights)),
         Values::Category { .. } | Values::Time(_) => None,
     });
     let table = &found.table;

@@ -203,7 +203,7 @@ impl Making {
         let weight = source.options.weight.as_ref();
         let weights = weight.and_then(|name| batch.table.take(name));
         let weights = weights.and_then(|column| match column.values {
-            Values::Number(weights) => Some(weights),
+            Values::Number(weights) => Some(Arc::unwrap_or_clone(weights)),
             Values::Category { .. } | Values::Time(_) => None,
         });
         let (rows, names, table) = match self {

@@ -197,10 +197,14 @@ impl Decided {
 pub(super) fn values(pieces: Vec<Piece>, decided: Decided) -> (Values, Levels) {
     let rows = pieces.iter().map(|piece| piece.rows).sum();
     match decided {
-        Decided::Number { .. } => (Values::Number(numbers(pieces, rows)), Levels::default()),
-        Decided::Time(_) | Decided::UnsettledTime => {
-            (Values::Time(numbers(pieces, rows)), Levels::default())
-        }
+        Decided::Number { .. } => (
+            Values::Number(numbers(pieces, rows).into()),
+            Levels::default(),
+        ),
+        Decided::Time(_) | Decided::UnsettledTime => (
+            Values::Time(numbers(pieces, rows).into()),
+            Levels::default(),
+        ),
         Decided::Category => {
             let (codes, levels) = categories(pieces, rows);
             let strings = levels.strings();

@@ -39,7 +39,7 @@ fn table_of(rows: &Rows, names: impl Iterator<Item = String>, places: &[usize]) 
     }
     let columns = names.zip(columns).map(|(name, values)| Column {
         name,
-        values: Values::Number(values),
+        values: Values::Number(values.into()),
     });
     Table::new(columns.collect(), rows.len())
 }
@@ -179,8 +179,8 @@ mod tests {
         let found = read(text, &given(&["3", "1"], false)).unwrap();
         assert_eq!(found.len(), 1);
         let values = |name: &str| found[0].table.column(name).unwrap().values.clone();
-        assert_eq!(values("1"), Values::Number(vec![2.0, 0.0, 0.0]));
-        assert_eq!(values("3"), Values::Number(vec![-4.0, 0.0, 0.0]));
+        assert_eq!(values("1"), Values::Number(vec![2.0, 0.0, 0.0].into()));
+        assert_eq!(values("3"), Values::Number(vec![-4.0, 0.0, 0.0].into()));
         let Some(Values::Category { codes, levels }) = &found[0].labels else {
             panic!("no labels");
         };
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(labels, ["1", "-1", "1"]);
         let found = read("1 0:2 3:4\n0 1:1\n", &given(&["0", "3"], true)).unwrap();
         let first = &found[0].table.columns()[0].values;
-        assert_eq!(*first, Values::Number(vec![2.0, 0.0]));
+        assert_eq!(*first, Values::Number(vec![2.0, 0.0].into()));
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let lines: Vec<u64> = found[0].skipped.iter().map(|s| s.line).collect();
         assert_eq!(lines, [2, 3]);
         let first = &found[0].table.columns()[0].values;
-        assert_eq!(*first, Values::Number(vec![2.0, 3.0]));
+        assert_eq!(*first, Values::Number(vec![2.0, 3.0].into()));
         let none = read("word 1:2\n", &skip).unwrap();
         assert_eq!((none[0].table.len(), none[0].n_skipped), (0, 1));
     }

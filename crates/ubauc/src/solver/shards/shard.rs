@@ -11,6 +11,7 @@
 //! `commands.rs` changes these numbers, `numbers.rs` and `features.rs` answer queries about them and about the rows;
 //! `soft.rs` has what the soft loss needs, for which u_i = −s_i y_i φ' and h_i = s_i φ''.
 
+mod blocks;
 mod commands;
 mod features;
 mod numbers;

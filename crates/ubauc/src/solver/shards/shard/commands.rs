@@ -1,7 +1,7 @@
 //! What each command does to the numbers of a shard.
 
 use super::{Shard, square_weight};
-use crate::data::rows::{Rows, add_to};
+use crate::data::rows::{Power, Rows, add_to};
 use crate::objective::loss::{Loss, hinge_multiplier};
 use crate::solver::centred::Centred;
 use crate::solver::shards::message::Command;
@@ -42,6 +42,13 @@ impl Shard {
     }
 
     fn set_weights(&mut self, rows: &Rows, w: &[f64]) {
+        if let Rows::Coded(coded) = rows {
+            let [mut z, mut others] = [&mut self.z, &mut self.unweighted_z].map(std::mem::take);
+            self.coded_dots(coded, w, Power::One, &mut z);
+            self.coded_other_dots(coded, w, &mut others);
+            [self.z, self.unweighted_z] = [z, others];
+            return;
+        }
         let rows = Centred {
             rows,
             shift: self.centre.as_deref(),
@@ -66,6 +73,12 @@ impl Shard {
     }
 
     fn set_direction(&mut self, rows: &Rows, p: &[f64]) {
+        if let Rows::Coded(coded) = rows {
+            let mut dz = std::mem::take(&mut self.dz);
+            self.coded_dots(coded, p, Power::One, &mut dz);
+            self.dz = dz;
+            return;
+        }
         let rows = Centred {
             rows,
             shift: self.centre.as_deref(),

@@ -1,7 +1,8 @@
 //! Answers that read the features.
 
+use super::blocks::write;
 use super::{Shard, square_weight, zeros};
-use crate::data::rows::{Row, Rows};
+use crate::data::rows::{Power, Row, Rows};
 use crate::data::scale;
 use crate::solver::centred::CentredRow;
 use crate::solver::gram::Gram;
@@ -71,6 +72,19 @@ impl Shard {
         }
     }
 
+    /// a_i by the place among the numbers; none for the active rows, which are few.
+    fn factor_of(&self, over: Over) -> Option<Box<dyn Fn(usize) -> f64 + '_>> {
+        match over {
+            Over::LeastSquares => {
+                let weight = |k: usize| square_weight(self.factors, self.signed[k]);
+                Some(Box::new(weight))
+            }
+            Over::Active => None,
+            Over::Curvature => Some(Box::new(|k| self.candidates[k])),
+            Over::Product => Some(Box::new(|k| self.v[k])),
+        }
+    }
+
     fn each_weighted(&self, rows: &Rows, a: &[f64], mut each: impl FnMut(f64, CentredRow<'_>)) {
         let rows = self.centred(rows);
         for (&a, i) in a.iter().zip(self.places()) {
@@ -82,11 +96,17 @@ impl Shard {
 
     pub(super) fn sum(&self, rows: &Rows, over: Over, out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
+        if let (Rows::Coded(coded), Some(a)) = (rows, self.factor_of(over)) {
+            return write(&self.coded_sums(coded, Power::One, |k| [a(k)]), 0, sum);
+        }
         self.each_over(rows, over, |a, row| row.add_to(a, sum));
     }
 
     pub(super) fn diagonal(&self, rows: &Rows, over: Over, out: &mut Vec<f64>) {
         let diagonal = zeros(out, self.cols);
+        if let (Rows::Coded(coded), Some(a)) = (rows, self.factor_of(over)) {
+            return write(&self.coded_sums(coded, Power::Two, |k| [a(k)]), 0, diagonal);
+        }
         self.each_over(rows, over, |a, row| {
             row.entries().for_each(|(j, x)| diagonal[j] += a * x * x);
         });
@@ -104,6 +124,11 @@ impl Shard {
 
     pub(super) fn target(&self, rows: &Rows, out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
+        if let Rows::Coded(coded) = rows {
+            let weight = |k: usize| square_weight(self.factors, self.signed[k]);
+            let target = |k: usize| [weight(k).copysign(self.signed[k])];
+            return write(&self.coded_sums(coded, Power::One, target), 0, sum);
+        }
         self.each_square(rows, |k, weight, row| {
             row.add_to(weight.copysign(self.signed[k]), sum);
         });
@@ -111,16 +136,23 @@ impl Shard {
 
     pub(super) fn gradient(&self, rows: &Rows, b: f64, out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
-        self.each_square(rows, |k, weight, row| {
-            let residual = self.z[k] + b - 1f64.copysign(self.signed[k]);
-            row.add_to(weight * residual, sum);
-        });
+        let residual = |k: usize| self.z[k] + b - 1f64.copysign(self.signed[k]);
+        if let Rows::Coded(coded) = rows {
+            let weight = |k: usize| square_weight(self.factors, self.signed[k]);
+            let pull = |k: usize| [weight(k) * residual(k)];
+            return write(&self.coded_sums(coded, Power::One, pull), 0, sum);
+        }
+        self.each_square(rows, |k, weight, row| row.add_to(weight * residual(k), sum));
     }
 
     pub(super) fn candidate_sums(&self, rows: &Rows, out: &mut Vec<f64>) {
         let active = self.active.len() as f64;
         out.extend([self.loss, self.slack, active, self.candidate_squares()]);
         let sum = zeros(out, self.cols);
+        if let Rows::Coded(coded) = rows {
+            let sums = self.coded_sums(coded, Power::One, |k| [self.v[k]]);
+            return write(&sums, 0, sum);
+        }
         let rows = self.centred(rows);
         for (&change, i) in self.v.iter().zip(self.places()) {
             if change != 0.0 {
@@ -141,6 +173,11 @@ impl Shard {
 
     pub(super) fn product(&self, rows: &Rows, p: &[f64], out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
+        if let (Rows::Coded(coded), true) = (rows, self.is_soft) {
+            let ends = self.coded_product(coded, p, &self.candidates, sum);
+            out.extend(ends);
+            return;
+        }
         let (mut square, mut other) = (0.0, 0.0);
         let rows = self.centred(rows);
         let mut next_active = self.active.iter().map(|&k| k as usize).peekable();
@@ -183,8 +220,16 @@ impl Shard {
             (v * sum, *v, i)
         };
         let all = self.places().zip(&self.v);
-        let mut heavy: Vec<(f64, f64, usize)> =
-            all.map(weigh).filter(|row| row.0 > above).collect();
+        let mut heavy: Vec<(f64, f64, usize)> = match rows.rows {
+            Rows::Coded(coded) => {
+                let mut sums = vec![0.0; self.v.len()];
+                self.coded_dots(coded, per, Power::Two, &mut sums);
+                let weigh = |((i, v), sum): ((usize, &f64), f64)| (v * sum, *v, i);
+                let all = all.zip(sums).map(weigh);
+                all.filter(|row| row.0 > above).collect()
+            }
+            Rows::Dense(_) | Rows::Csr(_) => all.map(weigh).filter(|row| row.0 > above).collect(),
+        };
         heavy.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (weight, v, i) in heavy.into_iter().take(most) {
             out.extend([weight, v]);

@@ -1,8 +1,9 @@
 //! Numbers of the soft loss: u_i = −s_i y_i φ'(t_i) and h_i = s_i φ''(t_i) at t_i = y_i(λ − z_i).
 
+use super::blocks::write;
 use super::numbers::sums;
 use super::{Shard, square_weight, zeros};
-use crate::data::rows::{Row, Rows};
+use crate::data::rows::{Power, Row, Rows};
 use crate::objective::loss::Loss;
 use crate::solver::gram::Gram;
 use crate::solver::shards::message::Block;
@@ -113,13 +114,22 @@ impl Shard {
 
     pub(super) fn soft_gradient(&self, rows: &Rows, beta: f64, b: f64, out: &mut Vec<f64>) {
         let (sum, curvature) = zeros(out, 2 * self.cols).split_at_mut(self.cols);
-        let rows = self.centred(rows);
-        for (k, i) in self.places().enumerate() {
+        let factors = |k: usize| {
             let signed = self.signed[k];
             let weight = beta * square_weight(self.factors, signed);
             let pull = self.u[k] + weight * (self.z[k] + b - sign(signed));
+            [pull, self.candidates[k]]
+        };
+        if let Rows::Coded(coded) = rows {
+            let sums = self.coded_sums(coded, Power::One, factors);
+            write(&sums, 0, sum);
+            write(&sums, 1, curvature);
+            return;
+        }
+        let rows = self.centred(rows);
+        for (k, i) in self.places().enumerate() {
             let row = rows.row(i);
-            row.add_to_both([pull, self.candidates[k]], [&mut *sum, &mut *curvature]);
+            row.add_to_both(factors(k), [&mut *sum, &mut *curvature]);
         }
     }
 
