@@ -23,7 +23,8 @@ use crate::features::columns::pairs::rank::{RankedPair, Residuals, rank};
 use crate::features::columns::pairs::{PairCounts, learn};
 use crate::features::columns::{ColumnKind, ColumnMap, Effect, NestedMap};
 use crate::objective::ubauc::ClassWeight;
-use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs, fit};
+use crate::solver::ba_ubauc::path::Path;
+use crate::solver::ba_ubauc::{BaUbaucParams, BatchInputs};
 use crate::solver::nesting::Group;
 use crate::{Error, Result};
 use sides::SideCodes;
@@ -36,6 +37,9 @@ const GAMMA: f64 = 3e-3;
 const TOLERANCE: f64 = 1e-3;
 /// Of these folds.
 pub const SEED: u64 = 1;
+/// Stands for the fold of a row of weight 0.
+const NO_FOLD: u8 = u8::MAX;
+
 /// A pair with its gain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairGain {
@@ -253,6 +257,7 @@ fn left_to_explain(
     let data = Dataset::new(rows, training.labels.clone(), Vec::new())?;
     let (log_odds, weights) = out_of_fold(training, &data, additive)?;
     let deviations = MainSums::of(data.rows(), &weights, &additive.map).deviations();
+    drop(data);
     let positive = &training.labels.positive;
     let residuals = Residuals::logistic(&log_odds, positive, training.weights);
     Ok((residuals, deviations))
@@ -266,49 +271,70 @@ fn out_of_fold(
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let n = data.rows().len();
     let weight = |i: usize| training.weights.map_or(1.0, |s| s[i]);
-    let of: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0).collect();
-    let positive: Vec<bool> = of.iter().map(|&i| data.positive()[i]).collect();
-    let groups: Option<Vec<u32>> = training.groups.map(|g| of.iter().map(|&i| g[i]).collect());
-    let n_pos = positive.iter().filter(|p| **p).count();
-    let n_neg = of.len() - n_pos;
-    let folds = match &groups {
-        None if n_pos.min(n_neg) < FOLDS as usize => None,
-        None => Some(split::folds_in_turn(
-            positive.iter().copied(),
-            [0; 2],
-            FOLDS,
-            SEED,
-        )),
-        Some(groups) => match split::group_folds(&positive, groups, FOLDS, SEED) {
-            Ok(folds) => Some(folds),
-            Err(Error::Classes { .. }) => None,
-            Err(error) => return Err(error),
-        },
-    };
-    let Some(folds) = folds else {
-        let log_odds = vec![prior_log_odds(n_pos, n_neg); n];
+    let Some(folds) = folds_of_rows(training, data)? else {
+        let taken = (0..n).filter(|&i| weight(i) > 0.0);
+        let n_pos = taken.clone().filter(|&i| data.positive()[i]).count();
+        let log_odds = vec![prior_log_odds(n_pos, taken.count() - n_pos); n];
         return Ok((log_odds, vec![0.0; data.rows().cols()]));
     };
     let params = residual_params();
     let mut log_odds = vec![0.0; n];
     let mut start: Option<Vec<f64>> = None;
-    for fold in 0..FOLDS {
-        let mut weights = vec![0.0; n];
-        let learned = of.iter().zip(&folds).filter(|(_, f)| **f != fold);
-        learned.for_each(|(&i, _)| weights[i] = weight(i));
+    for fold in 0..FOLDS as u8 {
         let inputs = BatchInputs {
-            weights: Some(&weights),
             nesting: Some(&additive.nesting),
             start: start.as_deref(),
             ..BatchInputs::default()
         };
-        let fitted = fit(data, &inputs, &params)?;
-        for (&i, _) in of.iter().zip(&folds).filter(|(_, f)| **f == fold) {
-            log_odds[i] = fitted.scores[i] + fitted.intercept;
+        let mut path = {
+            let learned = |(i, f): (usize, &u8)| match *f == fold || *f == NO_FOLD {
+                true => 0.0,
+                false => weight(i),
+            };
+            let weights: Vec<f64> = folds.iter().enumerate().map(learned).collect();
+            Path::weighted(data, Some(&weights), &inputs, params.weighting())?
+        };
+        let fitted = path.fit(&params)?;
+        drop(path);
+        let rows = log_odds.iter_mut().zip(&fitted.scores).zip(&folds);
+        for ((log_odds, score), _) in rows.filter(|(_, f)| **f == fold) {
+            *log_odds = score + fitted.intercept;
         }
         start = Some(fitted.weights);
     }
     Ok((log_odds, start.unwrap_or_default()))
+}
+
+/// The fold of every row, [`NO_FOLD`] where its weight is 0; none where there are too few examples or groups for folds.
+fn folds_of_rows(training: &TrainingTable<'_>, data: &Dataset) -> Result<Option<Vec<u8>>> {
+    let n = data.rows().len();
+    let is_taken = |i: usize| training.weights.is_none_or(|s| s[i] > 0.0);
+    let positive = (0..n).filter(|&i| is_taken(i)).map(|i| data.positive()[i]);
+    let folds = match training.groups {
+        None => {
+            let n_pos = positive.clone().filter(|p| *p).count();
+            let n_neg = positive.clone().count() - n_pos;
+            if n_pos.min(n_neg) < FOLDS as usize {
+                return Ok(None);
+            }
+            split::folds_in_turn(positive, [0; 2], FOLDS, SEED)
+        }
+        Some(groups) => {
+            let positive: Vec<bool> = positive.collect();
+            let groups: Vec<u32> = (0..n).filter(|&i| is_taken(i)).map(|i| groups[i]).collect();
+            match split::group_folds(&positive, &groups, FOLDS, SEED) {
+                Ok(folds) => folds,
+                Err(Error::Classes { .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    let mut folds = folds.into_iter();
+    let fold = |i: usize| match is_taken(i) {
+        true => folds.next().map_or(NO_FOLD, |fold| fold as u8),
+        false => NO_FOLD,
+    };
+    Ok(Some((0..n).map(fold).collect()))
 }
 
 /// What each column adds to the score of a row: Σ and Σ of squares over the rows of a part.

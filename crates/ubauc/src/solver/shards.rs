@@ -56,6 +56,11 @@ pub trait Source: Send {
     /// The answer of each.
     fn collect(&mut self, round: &Round) -> Result<Vec<Vec<f64>>>;
 
+    /// The answers to [`Query::Scores`], the only query of a round, one after the other.
+    fn scores(&mut self, round: &Round) -> Result<Vec<f64>> {
+        Ok(self.collect(round)?.concat())
+    }
+
     /// Whether the rows are on other machines: a round costs much, whatever is asked, so that few rounds with many queries
     /// are better, and nothing of size N may be asked for.
     fn is_remote(&self) -> bool;
@@ -448,7 +453,10 @@ impl<'a> Shards<'a> {
     pub(crate) fn scores(&mut self) -> Result<Vec<f64>> {
         match self.is_remote() {
             true => Ok(Vec::new()),
-            false => Ok(self.collect(Query::Scores)?.concat()),
+            false => {
+                let round = self.round(vec![Query::Scores]);
+                self.source.scores(&round)
+            }
         }
     }
 }

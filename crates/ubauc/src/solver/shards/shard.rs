@@ -15,6 +15,7 @@ mod blocks;
 mod commands;
 mod features;
 mod numbers;
+mod signed;
 mod soft;
 
 use std::ops::Range;
@@ -23,6 +24,7 @@ use super::message::{Query, Round};
 use crate::Result;
 use crate::data::rows::{Row, Rows};
 use crate::solver::centred::{Centred, CentredRow};
+use signed::Signed;
 pub(super) use soft::BlockSums;
 
 /// Some of the rows, with the solver's numbers for each.
@@ -41,18 +43,22 @@ pub struct Shard {
     /// v_i of positives and negatives in the least squares.
     factors: [f64; 2],
     /// s_i for a positive example, −s_i for a negative one.
-    signed: Vec<f64>,
+    signed: Signed,
     /// Every s_i is 1.
     unit: bool,
     z: Vec<f64>,
+    // Those below are empty where all of them are 0 or none is needed.
     dz: Vec<f64>,
     u: Vec<f64>,
-    /// v; after `SetCandidates` what it changed u⁺ by; after `PrepareProduct` the weights of the product.
+    /// Whether u outlives the next direction. The soft loss asks for it right after it was set, and only then: dz takes its
+    /// place in memory.
+    keeps_multipliers: bool,
+    /// v of the hinge; after `SetCandidates` what it changed u⁺ by; after `PrepareProduct` the weights of the product.
     v: Vec<f64>,
     /// u⁺, or h of the soft loss.
     candidates: Vec<f64>,
-    /// Whether it is h: the last product was prepared for the soft loss.
-    is_soft: bool,
+    /// β where it is h, and the last product was prepared for the soft loss: its weights are βV + h.
+    soft_beta: Option<f64>,
     /// A, ascending: places among the numbers.
     active: Vec<u32>,
     /// At the λ of u⁺: Σ s_i φ(y_i(λ − z_i)), and for the hinge that less Σ u⁺_i (z_i − λ).
@@ -79,12 +85,14 @@ impl Shard {
             true => None,
             false => {
                 let rows = span.clone().filter(has_weight);
-                Some(rows.map(|i| (i - span.start) as u32).collect())
+                let mut rows: Vec<u32> = rows.map(|i| (i - span.start) as u32).collect();
+                rows.shrink_to_fit();
+                Some(rows)
             }
         };
-        let signed: Vec<f64> = span.clone().filter(has_weight).map(signed).collect();
-        let zeros = vec![0.0; signed.len()];
-        let [z, dz, u, v, candidates] = std::array::from_fn(|_| zeros.clone());
+        let signed = Signed::new(span.clone().filter(has_weight).map(signed));
+        let z = vec![0.0; signed.len()];
+        let [dz, u, v, candidates] = [const { Vec::new() }; 4];
         Shard {
             unweighted_z: vec![0.0; span.len() - signed.len()],
             span,
@@ -97,9 +105,10 @@ impl Shard {
             z,
             dz,
             u,
+            keeps_multipliers: false,
             v,
             candidates,
-            is_soft: false,
+            soft_beta: None,
             active: Vec::new(),
             loss: 0.0,
             slack: 0.0,
@@ -185,17 +194,29 @@ impl Shard {
             Q::HeavyRows { per, above, most } => {
                 self.write_heavy_rows(rows, per, (*above, *most), out);
             }
-            Q::Scores => self.all(&self.z, &self.unweighted_z, out),
+            Q::Scores => self.write_scores(out),
             Q::Weights => {
-                let start = out.len();
-                self.all(&self.signed, &vec![0.0; self.unweighted_z.len()], out);
-                out[start..].iter_mut().for_each(|s| *s = s.abs());
+                let weights: Vec<f64> = self.signed.iter().map(f64::abs).collect();
+                self.all(&weights, &vec![0.0; self.unweighted_z.len()], out);
             }
             Q::Ranges => self.ranges(rows, out),
             Q::Scale(pass) => {
                 let sums = zeros(out, pass.width() * self.cols);
                 pass.add(self.weighted(rows), sums);
             }
+        }
+    }
+
+    /// z of all rows.
+    pub(super) fn write_scores(&self, out: &mut Vec<f64>) {
+        self.all(&self.z, &self.unweighted_z, out);
+    }
+
+    /// Frees what the soft loss computes again before it needs it.
+    pub(super) fn forget(&mut self) {
+        if !self.keeps_multipliers {
+            [self.dz, self.u, self.candidates] = [const { Vec::new() }; 3];
+            self.soft_beta = None;
         }
     }
 
@@ -242,7 +263,7 @@ impl Shard {
 
     /// Rows of a weight above 0, and their weights, as they are.
     fn weighted<'r>(&'r self, rows: &'r Rows) -> impl Iterator<Item = (Row<'r>, f64)> + Clone {
-        let all = self.places().zip(&self.signed);
+        let all = self.places().zip(self.signed.iter());
         all.map(|(i, s)| (rows.row(i), s.abs()))
     }
 
@@ -254,9 +275,36 @@ impl Shard {
 
     /// z_i and s_i.
     fn weighted_scores(&self) -> impl Iterator<Item = (f64, f64)> {
-        let rows = self.z.iter().zip(&self.signed);
+        let rows = self.z.iter().zip(self.signed.iter());
         rows.map(|(z, s)| (*z, s.abs()))
     }
+
+    /// V of the k-th row.
+    #[inline(always)]
+    fn square(&self, k: usize) -> f64 {
+        square_weight(self.factors, self.signed.at(k))
+    }
+
+    /// What the k-th row weighs in a product, as it was prepared.
+    #[inline(always)]
+    fn product_weight(&self, k: usize) -> f64 {
+        match self.soft_beta {
+            Some(beta) => beta * self.square(k) + at(&self.candidates, k),
+            None => at(&self.v, k),
+        }
+    }
+}
+
+/// Number k; 0 where none are kept.
+#[inline(always)]
+fn at(numbers: &[f64], k: usize) -> f64 {
+    numbers.get(k).copied().unwrap_or(0.0)
+}
+
+/// As many numbers, 0 where there were none.
+fn made(numbers: &mut Vec<f64>, n: usize) -> &mut [f64] {
+    numbers.resize(n, 0.0);
+    numbers
 }
 
 /// V_i.

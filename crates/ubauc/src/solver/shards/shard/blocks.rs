@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Shard, square_weight};
+use super::Shard;
 use crate::data::rows::{BLOCK, Coded, FeatureSums, FeatureWeights, Places, Power, dot};
 
 impl Shard {
@@ -68,33 +68,30 @@ impl Shard {
         sums
     }
 
-    /// Σ v_k (x_k·p) x_k, Σ V_k x_k·p and Σ share_k x_k·p.
-    pub(super) fn coded_product(
-        &self,
-        coded: &Coded,
-        p: &[f64],
-        share: &[f64],
-        out: &mut [f64],
-    ) -> [f64; 2] {
+    /// Σ v_k (x_k·p) x_k, Σ V_k x_k·p and, of the shares of the rows, Σ share_k x_k·p.
+    pub(super) fn coded_product(&self, coded: &Coded, p: &[f64], out: &mut [f64]) -> [f64; 2] {
         let p = FeatureWeights::new(coded, p, Power::One);
         let mut sums = FeatureSums::new(coded, Power::One);
-        let [mut dz, mut squares] = [[0.0; BLOCK]; 2];
+        let [mut dz, mut weights, mut squares, mut shares] = [[0.0; BLOCK]; 4];
         let [mut square, mut other] = [0.0; 2];
+        let mut share = self.shares();
         for (block, places) in self.blocks() {
-            let (dz, squares) = (&mut dz[..block.len()], &mut squares[..block.len()]);
-            coded.block_dots(places, &p, dz);
-            let (v, signed) = (&self.v[block.clone()], &self.signed[block.clone()]);
-            for ((square, v), signed) in squares.iter_mut().zip(v).zip(signed) {
+            let n = block.len();
+            for (at, k) in block.enumerate() {
+                weights[at] = self.product_weight(k);
                 // A row of weight 0 has none of either.
-                *square = if *v == 0.0 {
+                squares[at] = if weights[at] == 0.0 {
                     0.0
                 } else {
-                    square_weight(self.factors, *signed)
+                    self.square(k)
                 };
+                shares[at] = share(k);
             }
-            square += dot(squares, dz);
-            other += dot(&share[block], dz);
-            dz.iter_mut().zip(v).for_each(|(dz, v)| *dz *= v);
+            let dz = &mut dz[..n];
+            coded.block_dots(places, &p, dz);
+            square += dot(&squares[..n], dz);
+            other += dot(&shares[..n], dz);
+            dz.iter_mut().zip(&weights).for_each(|(dz, v)| *dz *= v);
             coded.block_add(places, [dz], &mut sums);
         }
         write(&sums, 0, out);

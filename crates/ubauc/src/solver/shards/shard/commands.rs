@@ -1,6 +1,6 @@
 //! What each command does to the numbers of a shard.
 
-use super::{Shard, square_weight};
+use super::{Shard, made, square_weight};
 use crate::data::rows::{Power, Rows, add_to};
 use crate::objective::loss::{Loss, hinge_multiplier};
 use crate::solver::centred::Centred;
@@ -20,14 +20,23 @@ impl Shard {
             C::ResetMultipliers => {
                 self.u.fill(0.0);
                 self.candidates.fill(0.0);
+                self.keeps_multipliers = true;
             }
-            C::ResetCandidates => self.candidates.fill(0.0),
+            C::ResetCandidates => {
+                self.candidates.fill(0.0);
+                self.keeps_multipliers = true;
+            }
             C::SetCandidates {
                 lambda,
                 sigma,
                 keep,
             } => self.set_candidates(*lambda, *sigma, *keep),
-            C::CommitCandidates => self.u.copy_from_slice(&self.candidates),
+            C::CommitCandidates => {
+                let n = self.z.len();
+                let candidates = made(&mut self.candidates, n);
+                made(&mut self.u, n).copy_from_slice(candidates);
+                self.keeps_multipliers = true;
+            }
             C::PrepareProduct { beta, sigma } => self.prepare_product(*beta, *sigma),
             C::SetSoft { lambda, softness } => self.set_soft(*lambda, *softness),
             C::PrepareSoftProduct { beta } => self.prepare_soft_product(*beta),
@@ -35,9 +44,7 @@ impl Shard {
     }
 
     fn set_class_weights(&mut self, [positive, negative]: [f64; 2]) {
-        for s in &mut self.signed {
-            *s *= if *s > 0.0 { positive } else { negative };
-        }
+        self.signed.scale([positive, negative]);
         self.unit &= positive == 1.0 && negative == 1.0;
     }
 
@@ -74,11 +81,12 @@ impl Shard {
 
     fn set_direction(&mut self, rows: &Rows, p: &[f64]) {
         if let Rows::Coded(coded) = rows {
-            let mut dz = std::mem::take(&mut self.dz);
+            let mut dz = self.direction();
             self.coded_dots(coded, p, Power::One, &mut dz);
             self.dz = dz;
             return;
         }
+        self.dz = self.direction();
         let rows = Centred {
             rows,
             shift: self.centre.as_deref(),
@@ -88,9 +96,22 @@ impl Shard {
         }
     }
 
+    /// Room for dz, which is empty then.
+    fn direction(&mut self) -> Vec<f64> {
+        let mut dz = std::mem::take(&mut self.dz);
+        if !self.keeps_multipliers && dz.is_empty() {
+            dz = std::mem::take(&mut self.u);
+        }
+        made(&mut dz, self.z.len());
+        dz
+    }
+
     fn shift(&mut self, t: f64, sigma: f64) {
+        self.keeps_multipliers = true;
         let per_sigma = 1.0 / sigma;
+        let n = self.z.len();
         let Shard { z, dz, u, v, .. } = self;
+        let [dz, u, v] = [dz, u, v].map(|numbers| made(numbers, n));
         for (((v, z), dz), u) in v.iter_mut().zip(z).zip(dz).zip(u) {
             *v = *z + t * *dz + *u * per_sigma;
         }
@@ -98,9 +119,13 @@ impl Shard {
 
     fn set_candidates(&mut self, lambda: f64, sigma: f64, [keep_up, keep_down]: [f64; 2]) {
         self.active.clear();
+        self.keeps_multipliers = true;
+        let n = self.z.len();
+        made(&mut self.v, n);
+        made(&mut self.candidates, n);
         let (mut hinges, mut slack) = (0.0, 0.0);
         for k in 0..self.v.len() {
-            let (e, signed) = (sigma * (self.v[k] - lambda), self.signed[k]);
+            let (e, signed) = (sigma * (self.v[k] - lambda), self.signed.at(k));
             let u = hinge_multiplier(e, signed);
             if u == e && u != 0.0 {
                 self.active.push(k as u32);
@@ -121,12 +146,13 @@ impl Shard {
     }
 
     fn prepare_product(&mut self, beta: f64, sigma: f64) {
-        for (v, signed) in self.v.iter_mut().zip(&self.signed) {
-            *v = beta * square_weight(self.factors, *signed);
+        let v = made(&mut self.v, self.z.len());
+        for (v, signed) in v.iter_mut().zip(self.signed.iter()) {
+            *v = beta * square_weight(self.factors, signed);
         }
         for &k in &self.active {
             self.v[k as usize] += sigma;
         }
-        self.is_soft = false;
+        self.soft_beta = None;
     }
 }

@@ -1,7 +1,7 @@
 //! Answers that read the features.
 
 use super::blocks::write;
-use super::{Shard, square_weight, zeros};
+use super::{Shard, at, zeros};
 use crate::data::rows::{Power, Row, Rows};
 use crate::data::scale;
 use crate::solver::centred::CentredRow;
@@ -55,7 +55,7 @@ impl Shard {
     fn each_square(&self, rows: &Rows, mut each: impl FnMut(usize, f64, CentredRow<'_>)) {
         let rows = self.centred(rows);
         for (k, i) in self.places().enumerate() {
-            let weight = square_weight(self.factors, self.signed[k]);
+            let weight = self.square(k);
             if weight != 0.0 {
                 each(k, weight, rows.row(i));
             }
@@ -67,27 +67,30 @@ impl Shard {
         match over {
             Over::LeastSquares => self.each_square(rows, |_, weight, row| each(weight, row)),
             Over::Active => self.active_rows(rows).for_each(|row| each(1.0, row)),
-            Over::Curvature => self.each_weighted(rows, &self.candidates, each),
-            Over::Product => self.each_weighted(rows, &self.v, each),
+            Over::Curvature => self.each_weighted(rows, |k| at(&self.candidates, k), each),
+            Over::Product => self.each_weighted(rows, |k| self.product_weight(k), each),
         }
     }
 
     /// a_i by the place among the numbers; none for the active rows, which are few.
     fn factor_of(&self, over: Over) -> Option<Box<dyn Fn(usize) -> f64 + '_>> {
         match over {
-            Over::LeastSquares => {
-                let weight = |k: usize| square_weight(self.factors, self.signed[k]);
-                Some(Box::new(weight))
-            }
+            Over::LeastSquares => Some(Box::new(|k| self.square(k))),
             Over::Active => None,
-            Over::Curvature => Some(Box::new(|k| self.candidates[k])),
-            Over::Product => Some(Box::new(|k| self.v[k])),
+            Over::Curvature => Some(Box::new(|k| at(&self.candidates, k))),
+            Over::Product => Some(Box::new(|k| self.product_weight(k))),
         }
     }
 
-    fn each_weighted(&self, rows: &Rows, a: &[f64], mut each: impl FnMut(f64, CentredRow<'_>)) {
+    fn each_weighted(
+        &self,
+        rows: &Rows,
+        a: impl Fn(usize) -> f64,
+        mut each: impl FnMut(f64, CentredRow<'_>),
+    ) {
         let rows = self.centred(rows);
-        for (&a, i) in a.iter().zip(self.places()) {
+        for (k, i) in self.places().enumerate() {
+            let a = a(k);
             if a != 0.0 {
                 each(a, rows.row(i));
             }
@@ -125,21 +128,19 @@ impl Shard {
     pub(super) fn target(&self, rows: &Rows, out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
         if let Rows::Coded(coded) = rows {
-            let weight = |k: usize| square_weight(self.factors, self.signed[k]);
-            let target = |k: usize| [weight(k).copysign(self.signed[k])];
+            let target = |k: usize| [self.square(k).copysign(self.signed.at(k))];
             return write(&self.coded_sums(coded, Power::One, target), 0, sum);
         }
         self.each_square(rows, |k, weight, row| {
-            row.add_to(weight.copysign(self.signed[k]), sum);
+            row.add_to(weight.copysign(self.signed.at(k)), sum);
         });
     }
 
     pub(super) fn gradient(&self, rows: &Rows, b: f64, out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
-        let residual = |k: usize| self.z[k] + b - 1f64.copysign(self.signed[k]);
+        let residual = |k: usize| self.z[k] + b - 1f64.copysign(self.signed.at(k));
         if let Rows::Coded(coded) = rows {
-            let weight = |k: usize| square_weight(self.factors, self.signed[k]);
-            let pull = |k: usize| [weight(k) * residual(k)];
+            let pull = |k: usize| [self.square(k) * residual(k)];
             return write(&self.coded_sums(coded, Power::One, pull), 0, sum);
         }
         self.each_square(rows, |k, weight, row| row.add_to(weight * residual(k), sum));
@@ -150,7 +151,7 @@ impl Shard {
         out.extend([self.loss, self.slack, active, self.candidate_squares()]);
         let sum = zeros(out, self.cols);
         if let Rows::Coded(coded) = rows {
-            let sums = self.coded_sums(coded, Power::One, |k| [self.v[k]]);
+            let sums = self.coded_sums(coded, Power::One, |k| [at(&self.v, k)]);
             return write(&sums, 0, sum);
         }
         let rows = self.centred(rows);
@@ -173,32 +174,38 @@ impl Shard {
 
     pub(super) fn product(&self, rows: &Rows, p: &[f64], out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
-        if let (Rows::Coded(coded), true) = (rows, self.is_soft) {
-            let ends = self.coded_product(coded, p, &self.candidates, sum);
+        if let Rows::Coded(coded) = rows {
+            let ends = self.coded_product(coded, p, sum);
             out.extend(ends);
             return;
         }
         let (mut square, mut other) = (0.0, 0.0);
         let rows = self.centred(rows);
-        let mut next_active = self.active.iter().map(|&k| k as usize).peekable();
+        let mut share = self.shares();
         for (k, i) in self.places().enumerate() {
-            let share = match self.is_soft {
-                true => self.candidates[k],
-                false if next_active.next_if_eq(&k).is_some() => 1.0,
-                false => 0.0,
-            };
-            if self.v[k] == 0.0 {
+            let (v, share) = (self.product_weight(k), share(k));
+            if v == 0.0 {
                 continue; // a row of weight 0
             }
             let row = rows.row(i);
             let dz = row.dot(p);
-            row.add_to(self.v[k] * dz, sum);
-            square += square_weight(self.factors, self.signed[k]) * dz;
+            row.add_to(v * dz, sum);
+            square += self.square(k) * dz;
             if share != 0.0 {
                 other += share * dz;
             }
         }
         out.extend([square, other]);
+    }
+
+    /// Of one row after the other: h of the soft loss, or whether it is active.
+    pub(super) fn shares(&self) -> impl FnMut(usize) -> f64 + '_ {
+        let mut next_active = self.active.iter().map(|&k| k as usize).peekable();
+        move |k| match self.soft_beta {
+            Some(_) => at(&self.candidates, k),
+            None if next_active.next_if_eq(&k).is_some() => 1.0,
+            None => 0.0,
+        }
     }
 
     /// Of each −1 and all entries, or the number of entries, columns and values.
@@ -214,17 +221,18 @@ impl Shard {
         out: &mut Vec<f64>,
     ) {
         let rows = self.centred(rows);
-        let weigh = |(i, v): (usize, &f64)| {
+        let weigh = |(i, v): (usize, f64)| {
             let entries = rows.row(i).entries();
             let sum: f64 = entries.map(|(j, x)| per[j] * x * x).sum();
-            (v * sum, *v, i)
+            (v * sum, v, i)
         };
-        let all = self.places().zip(&self.v);
+        let weights = (0..self.z.len()).map(|k| self.product_weight(k));
+        let all = self.places().zip(weights);
         let mut heavy: Vec<(f64, f64, usize)> = match rows.rows {
             Rows::Coded(coded) => {
-                let mut sums = vec![0.0; self.v.len()];
+                let mut sums = vec![0.0; self.z.len()];
                 self.coded_dots(coded, per, Power::Two, &mut sums);
-                let weigh = |((i, v), sum): ((usize, &f64), f64)| (v * sum, *v, i);
+                let weigh = |((i, v), sum): ((usize, f64), f64)| (v * sum, v, i);
                 let all = all.zip(sums).map(weigh);
                 all.filter(|row| row.0 > above).collect()
             }

@@ -1,5 +1,6 @@
 //! Answers that need the solver's numbers and not the features.
 
+use super::signed::{PIECE, Signed};
 use super::{Shard, square_weight, zeros};
 use crate::data::rows::{add_to, total};
 use crate::objective::loss::{Loss, hinge_multiplier};
@@ -15,7 +16,8 @@ impl Shard {
         let block = if lambdas.len() > 1 { BLOCK } else { n.max(1) };
         for start in (0..n).step_by(block) {
             let end = n.min(start + block);
-            let [v, signed, dz] = [&self.v, &self.signed, &self.dz].map(|x| &x[start..end]);
+            let [v, dz] = [&self.v, &self.dz].map(|x| x.get(start..end).unwrap_or_default());
+            let signed = (&self.signed, start);
             for (answer, &lambda) in answers.chunks_exact_mut(width).zip(lambdas) {
                 let term = |v: f64, signed: f64| {
                     let e = sigma * (v - lambda);
@@ -23,13 +25,13 @@ impl Shard {
                     (u, if u == e && u != 0.0 { 1.0 } else { 0.0 })
                 };
                 if slope {
-                    let found = sums([v, signed, dz], |v, signed, dz| {
+                    let found = sums([v, dz], signed, |signed, v, dz| {
                         let (u, active) = term(v, signed);
                         [u.max(0.0), (-u).max(0.0), active, u * dz]
                     });
                     add_to(1.0, &found, answer);
                 } else {
-                    let found = sums([v, signed, signed], |v, signed, _| {
+                    let found = sums([v, v], signed, |signed, v, _| {
                         let (u, active) = term(v, signed);
                         [u.max(0.0), (-u).max(0.0), active]
                     });
@@ -41,7 +43,8 @@ impl Shard {
 
     /// Σ (u⁺_i)²/V_i. u⁺ is below 0 for positive examples, above for negative ones.
     pub(super) fn candidate_squares(&self) -> f64 {
-        let numbers = [&self.candidates, &self.signed, &self.signed].map(Vec::as_slice);
+        let candidates = self.candidates.as_slice();
+        let (numbers, signed) = ([candidates, candidates], (&self.signed, 0));
         let by_class = |u: f64, square: f64| {
             if u < 0.0 {
                 [square, 0.0]
@@ -50,8 +53,8 @@ impl Shard {
             }
         };
         let [pos, neg] = match self.unit {
-            true => sums(numbers, |u, _, _| by_class(u, u * u)),
-            false => sums(numbers, |u, signed, _| {
+            true => sums(numbers, signed, |_, u, _| by_class(u, u * u)),
+            false => sums(numbers, signed, |signed, u, _| {
                 by_class(u, u * u / signed.abs().max(f64::MIN_POSITIVE))
             }),
         };
@@ -61,7 +64,7 @@ impl Shard {
     /// Σ V_i, Σ V_i a_i, Σ V_i a_i² for a(y_i, number_i).
     pub(super) fn squares(&self, numbers: &[f64], a: impl Fn(f64, f64) -> f64) -> [f64; 3] {
         let factors = self.factors;
-        sums([numbers, &self.signed, &self.signed], |x, signed, _| {
+        sums([numbers, numbers], (&self.signed, 0), |signed, x, _| {
             let weight = square_weight(factors, signed);
             let a = a(1f64.copysign(signed), x);
             [weight, weight * a, weight * (a * a)]
@@ -69,8 +72,8 @@ impl Shard {
     }
 
     pub(super) fn hinge_at(&self, lambda: f64) -> f64 {
-        let hinge = |z: f64, signed: f64, _| [Loss::Hinge.value(signed * (lambda - z))];
-        let [sum] = sums([&self.z, &self.signed, &self.signed], hinge);
+        let hinge = |signed: f64, z: f64, _| [Loss::Hinge.value(signed * (lambda - z))];
+        let [sum] = sums([&self.z, &self.z], (&self.signed, 0), hinge);
         sum
     }
 
@@ -116,8 +119,7 @@ impl Shard {
 
     /// N⁺, N⁻, rows of a weight above 0, and of weight 1.
     pub(super) fn weights_by_class(&self) -> [f64; 4] {
-        let s = self.signed.as_slice();
-        sums([s, s, s], |s, _, _| {
+        sums([&self.z, &self.z], (&self.signed, 0), |s, _, _| {
             let weighted = if s == 0.0 { 0.0 } else { 1.0 };
             let one = if s.abs() == 1.0 { 1.0 } else { 0.0 };
             [s.max(0.0), (-s).max(0.0), weighted, one]
@@ -125,27 +127,34 @@ impl Shard {
     }
 }
 
-/// Sums of M terms a row, each of three numbers of that row, in lanes: vectors to the compiler.
+/// Sums of M terms a row, each of y_i s_i from a row on and of two numbers of that row, in lanes: vectors to the compiler.
 #[inline]
 pub(super) fn sums<const M: usize>(
-    rows: [&[f64]; 3],
+    [a, b]: [&[f64]; 2],
+    (signed, first): (&Signed, usize),
     term: impl Fn(f64, f64, f64) -> [f64; M],
 ) -> [f64; M] {
     const LANES: usize = 8;
+    let n = a.len().min(b.len());
     let mut lanes = [[0.0; LANES]; M];
-    let [a, b, c] = rows.map(|row| row.chunks_exact(LANES));
-    let rest = [&a, &b, &c].map(|chunks| chunks.remainder());
-    for ((a, b), c) in a.zip(b).zip(c) {
-        for lane in 0..LANES {
-            let terms = term(a[lane], b[lane], c[lane]);
-            for (sum, x) in lanes.iter_mut().zip(terms) {
-                sum[lane] += x;
+    let mut buffer = [0.0; PIECE];
+    for start in (0..n).step_by(PIECE) {
+        let end = n.min(start + PIECE);
+        let signed = signed.piece(first + start..first + end, &mut buffer);
+        let signed = signed.chunks_exact(LANES);
+        let [a, b] = [a, b].map(|numbers| numbers[start..end].chunks_exact(LANES));
+        for ((s, a), b) in signed.zip(a).zip(b) {
+            for lane in 0..LANES {
+                let terms = term(s[lane], a[lane], b[lane]);
+                for (sum, x) in lanes.iter_mut().zip(terms) {
+                    sum[lane] += x;
+                }
             }
         }
     }
     let mut all = lanes.map(total);
-    for ((&a, &b), &c) in rest[0].iter().zip(rest[1]).zip(rest[2]) {
-        for (sum, x) in all.iter_mut().zip(term(a, b, c)) {
+    for k in n - n % LANES..n {
+        for (sum, x) in all.iter_mut().zip(term(signed.at(first + k), a[k], b[k])) {
             *sum += x;
         }
     }

@@ -2,7 +2,8 @@
 
 use super::blocks::write;
 use super::numbers::sums;
-use super::{Shard, square_weight, zeros};
+use super::signed::PIECE;
+use super::{Shard, at, made, square_weight, zeros};
 use crate::data::rows::{Power, Row, Rows};
 use crate::objective::loss::Loss;
 use crate::solver::gram::Gram;
@@ -46,6 +47,11 @@ impl Shard {
     /// Keeps u, h and Σ s_i φ at λ.
     pub(super) fn set_soft(&mut self, lambda: f64, softness: f64) {
         let loss = Loss::Soft { softness };
+        self.keeps_multipliers = false;
+        if self.u.is_empty() {
+            self.u = std::mem::take(&mut self.dz);
+        }
+        let n = self.z.len();
         let Shard {
             z,
             u,
@@ -53,50 +59,56 @@ impl Shard {
             signed,
             ..
         } = self;
-        let numbers = z.iter().zip(signed).zip(u).zip(candidates);
-        let mut value = 0.0;
-        for (((z, signed), u), h) in numbers {
-            let at = loss.at(sign(*signed) * (lambda - *z));
-            *u = -*signed * at.multiplier;
-            *h = signed.abs() * at.curvature;
-            value += signed.abs() * at.value;
+        let [u, candidates] = [u, candidates].map(|numbers| made(numbers, n));
+        let pieces = z.chunks(PIECE).zip(u.chunks_mut(PIECE));
+        let pieces = pieces.zip(candidates.chunks_mut(PIECE)).enumerate();
+        let (mut value, mut buffer) = (0.0, [0.0; PIECE]);
+        for (piece, ((z, u), h)) in pieces {
+            let first = piece * PIECE;
+            let signed = signed.piece(first..first + z.len(), &mut buffer);
+            for (((z, signed), u), h) in z.iter().zip(signed).zip(u).zip(h) {
+                let at = loss.at(sign(*signed) * (lambda - *z));
+                *u = -*signed * at.multiplier;
+                *h = signed.abs() * at.curvature;
+                value += signed.abs() * at.value;
+            }
         }
         self.loss = value;
     }
 
-    /// v = βV + h.
+    /// v = βV + h, from now on.
     pub(super) fn prepare_soft_product(&mut self, beta: f64) {
-        for ((v, h), signed) in self.v.iter_mut().zip(&self.candidates).zip(&self.signed) {
-            *v = beta * square_weight(self.factors, *signed) + h;
-        }
-        self.is_soft = true;
+        made(&mut self.candidates, self.z.len());
+        self.soft_beta = Some(beta);
     }
 
     /// Σ s_i φ, Σ s_i y_i φ', Σ s_i φ'' at z + t dz.
     pub(super) fn soft(&self, t: f64, lambda: f64, softness: f64) -> [f64; 3] {
         let loss = Loss::Soft { softness };
-        let term = |z: f64, dz: f64, signed: f64| {
+        let term = |signed: f64, z: f64, dz: f64| {
             let at = loss.at(sign(signed) * (lambda - (z + t * dz)));
             let s = signed.abs();
             [s * at.value, signed * at.multiplier, s * at.curvature]
         };
-        match t == 0.0 {
+        let signed = (&self.signed, 0);
+        match t == 0.0 || self.dz.is_empty() {
             // dz need not be known.
-            true => sums([&self.z, &self.z, &self.signed], |z, _, s| term(z, 0.0, s)),
-            false => sums([&self.z, &self.dz, &self.signed], term),
+            true => sums([&self.z, &self.z], signed, |s, z, _| term(s, z, 0.0)),
+            false => sums([&self.z, &self.dz], signed, term),
         }
     }
 
     /// The same without Σ s_i φ, which costs a logarithm a row.
     pub(super) fn soft_slope(&self, t: f64, lambda: f64, softness: f64) -> [f64; 3] {
         let loss = Loss::Soft { softness };
-        let term = |z: f64, dz: f64, signed: f64| {
+        let term = |signed: f64, z: f64, dz: f64| {
             let at = loss.at(sign(signed) * (lambda - (z + t * dz)));
             [signed * at.multiplier, signed.abs() * at.curvature]
         };
-        let [slope, curvature] = match t == 0.0 {
-            true => sums([&self.z, &self.z, &self.signed], |z, _, s| term(z, 0.0, s)),
-            false => sums([&self.z, &self.dz, &self.signed], term),
+        let signed = (&self.signed, 0);
+        let [slope, curvature] = match t == 0.0 || self.dz.is_empty() {
+            true => sums([&self.z, &self.z], signed, |s, z, _| term(s, z, 0.0)),
+            false => sums([&self.z, &self.dz], signed, term),
         };
         [0.0, slope, curvature]
     }
@@ -104,8 +116,8 @@ impl Shard {
     /// Σ s_i φ, Σ h_i, Σ [u_i]₊, Σ [−u_i]₊, Σ u_i²/V_i.
     pub(super) fn soft_multipliers(&self) -> [f64; 5] {
         let factors = self.factors;
-        let numbers = [&self.u, &self.signed, &self.candidates].map(Vec::as_slice);
-        let [h, up, down, squares] = sums(numbers, |u, signed, h| {
+        let numbers = [&self.u, &self.candidates].map(Vec::as_slice);
+        let [h, up, down, squares] = sums(numbers, (&self.signed, 0), |signed, u, h| {
             let weight = square_weight(factors, signed).max(f64::MIN_POSITIVE);
             [h, u.max(0.0), (-u).max(0.0), u * u / weight]
         });
@@ -115,10 +127,10 @@ impl Shard {
     pub(super) fn soft_gradient(&self, rows: &Rows, beta: f64, b: f64, out: &mut Vec<f64>) {
         let (sum, curvature) = zeros(out, 2 * self.cols).split_at_mut(self.cols);
         let factors = |k: usize| {
-            let signed = self.signed[k];
+            let signed = self.signed.at(k);
             let weight = beta * square_weight(self.factors, signed);
-            let pull = self.u[k] + weight * (self.z[k] + b - sign(signed));
-            [pull, self.candidates[k]]
+            let pull = at(&self.u, k) + weight * (self.z[k] + b - sign(signed));
+            [pull, at(&self.candidates, k)]
         };
         if let Rows::Coded(coded) = rows {
             let sums = self.coded_sums(coded, Power::One, factors);
@@ -149,15 +161,15 @@ impl Shard {
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         let mut since = 0.0;
         for (k, i) in self.places().enumerate() {
-            let own = self.v[k];
+            let own = self.product_weight(k);
             since += own;
             if own == 0.0 || since < block.stride {
                 continue;
             }
             since %= block.stride.max(f64::MIN_POSITIVE);
             let v = own.max(block.stride);
-            let square = square_weight(self.factors, self.signed[k]) * (v / own);
-            let h = self.candidates[k] * (v / own);
+            let square = self.square(k) * (v / own);
+            let h = at(&self.candidates, k) * (v / own);
             let row = rows.row(i);
             sums.weights[0] += square;
             sums.weights[1] += h;
@@ -188,7 +200,7 @@ impl Shard {
     /// Σ V_i (z_i + b − y_i) dz_i.
     pub(super) fn soft_along(&self, b: f64) -> [f64; 1] {
         let factors = self.factors;
-        sums([&self.z, &self.dz, &self.signed], |z, dz, signed| {
+        sums([&self.z, &self.dz], (&self.signed, 0), |signed, z, dz| {
             [square_weight(factors, signed) * (z + b - sign(signed)) * dz]
         })
     }
