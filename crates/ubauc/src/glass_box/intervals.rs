@@ -14,7 +14,7 @@
 //! It says what other examples of the same kind would change; not what other pairs, bins or another γ would.
 
 use super::LearnedMap;
-use super::effects::Effects;
+use super::effects::{EffectSums, Effects};
 use crate::algorithm::Spec;
 use crate::data::dataset::Dataset;
 use crate::data::split;
@@ -81,8 +81,9 @@ impl<'a> Refit<'a> {
         weights: &[f64],
     ) -> Result<Option<Vec<[f64; 2]>>> {
         let some = some_rows(table, self.weights);
+        let sums = EffectSums::of(map, table, Some(&some))?;
         self.intervals(weights, &|weights| {
-            let effects = Effects::new(map, weights, 0.0, table, Some(&some))?;
+            let effects = Effects::of_sums(map, weights, 0.0, &sums)?;
             Ok(effects.terms.iter().map(|term| term.importance).collect())
         })
     }
