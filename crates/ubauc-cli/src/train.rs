@@ -51,7 +51,7 @@ use report::{MapReport, Report, SearchReport, Seconds, TestAuc};
 use rivals::RivalArgs;
 use saved_model::saved_model;
 use test_file::TestFile;
-use warnings::warn;
+use warnings::{note_idle, warn};
 
 /// What was typed after `ubauc train`.
 #[derive(Debug, Args)]
@@ -231,10 +231,17 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     );
     let rows = (&training.data, training.weights.as_deref());
     warn(&trained, &spec, rows, output);
+    note_idle(
+        saved.model.threshold,
+        &scores,
+        training.data.n_pos(),
+        output,
+    );
     let found = Found {
         train: (train_auc, train_ci95),
         test: test_auc,
         is_saved: written.is_ok(),
+        has_page: page.is_ok(),
         seconds: Seconds {
             read: seconds_read,
             tune: searched.then_some(seconds_tune),
@@ -254,6 +261,8 @@ struct Found {
     train: (f64, [f64; 2]),
     test: Option<Auc>,
     is_saved: bool,
+    /// Where one is asked for.
+    has_page: bool,
     seconds: Seconds,
 }
 
@@ -299,6 +308,7 @@ fn report_of(
         train_ci95: found.train.1,
         test_auc: found.test.map(TestAuc::from),
         model: args.model.clone().filter(|_| found.is_saved),
+        report: args.page.report.clone().filter(|_| found.has_page),
         search: tuned.as_ref().map(SearchReport::new),
         maps: tuned.as_ref().map(MapReport::new),
         left_out: tuned.as_ref().map_or(Vec::new(), map_report::left_out),

@@ -106,6 +106,7 @@ pub(super) fn run(
         scorers: scorers(&learned, &classes, &train),
         test_auc: test.as_ref().map(TestAuc::of),
         model: args.model.clone().filter(|_| written.is_ok()),
+        report: args.page.report.clone().filter(|_| page.is_ok()),
         search: tuned.as_ref().map(SearchReport::new),
         ..Report::of(&spec, seconds)
     };
@@ -370,6 +371,8 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<Vec<SearchReport>>,
     seconds: Seconds,
 }
@@ -399,6 +402,7 @@ impl Report {
             scorers: Vec::new(),
             test_auc: None,
             model: None,
+            report: None,
             search: None,
             seconds,
         }
@@ -444,6 +448,9 @@ impl output::Report for Report {
         }
         if let Some(path) = &self.model {
             facts.add("model", path.display());
+        }
+        if let Some(path) = &self.report {
+            facts.add("report", path.display());
         }
         facts.add("seconds", format!("{:.2}", self.seconds.total));
         let mut table = Table::new(["class", "examples", "training AUC", "gap"]);
