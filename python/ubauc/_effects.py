@@ -24,7 +24,7 @@ class Cell:
     is_missing: bool
     # Of levels that are rare or were never seen.
     is_rare: bool
-    # What it adds to its training rows on average, with the linear part, and the least and the most.
+    # What its training rows get on average with the linear part, and the least and the most.
     mean: float
     ends: tuple[float, float]
 

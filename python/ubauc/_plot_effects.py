@@ -67,7 +67,7 @@ def shown_range(term):
     return (low, high) if low < high else (low - 0.5, low + 0.5)
 
 
-def equal_widths(ax, edges):
+def equal_widths(ax, edges, side):
     """Draws what is between two edges equally wide, and labels some of the edges.
 
     A column such as an income has nearly all of its rows in a small part of its range.
@@ -81,7 +81,7 @@ def equal_widths(ax, edges):
         functions=(lambda at: np.interp(at, x, places), lambda at: np.interp(at, places, x)),
     )
     shown = np.unique(np.linspace(0, n, 6).round().astype(int))
-    ax.set_xticks(edges[shown], [f"{x:.3g}" if abs(x) < 1e3 else f"{x:.0f}" for x in edges[shown]])
+    ax.set_xticks(edges[shown], [_number(side, x, 3) for x in edges[shown]])
     ax.minorticks_off()
 
 
@@ -109,12 +109,12 @@ def _curve(ax, below, term):
         rows = term.rows[: side.cuts.size + 1]
         wide = np.diff(edges)
         below.bar(edges[:-1], rows, width=wide, align="edge", color=COUNTS, gid="counts")
-    if side.is_skewed:
-        equal_widths(below, np.unique(edges))
-        below.set_xlabel("bins equally wide", fontsize="small")
     if side.kind == "time":
         below.xaxis_date()
         below.tick_params(axis="x", rotation=30)
+    if side.is_skewed:
+        equal_widths(below, np.unique(edges), side)
+        below.set_xlabel("bins equally wide", fontsize="small")
     if side.missing is None:
         ax.set_xlim(low, high)
         return
@@ -249,5 +249,7 @@ def _ticks(side, cells):
     return places, names
 
 
-def _number(side, x):
-    return str(np.datetime64(int(x), "D")) if side.kind == "time" else f"{x:.6g}"
+def _number(side, x, digits=6):
+    if side.kind == "time":
+        return str(np.datetime64(int(x), "D"))
+    return f"{x:.{digits}g}" if abs(x) < 1e3 else f"{x:.6g}"
