@@ -179,7 +179,7 @@ fn rare() -> String {
     let mut text = "label,a\n".to_string();
     for i in 0..400_u32 {
         let label = u8::from(i % 20 == 7);
-        let a = f64::from(i * 7919 % 101) / 50.0 + 0.3 * f64::from(label);
+        let a = f64::from(i * 7919 % 401) / 200.0 + 0.2999 * f64::from(label);
         writeln!(text, "{label},{a}").unwrap();
     }
     text
