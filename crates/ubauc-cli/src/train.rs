@@ -37,7 +37,7 @@ use crate::input::FileArg;
 use crate::map_report;
 use crate::names::{LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
-use crate::page::{PageArgs, PageExamples, PointsArg};
+use crate::page::{PageArgs, PointsArg};
 use crate::scoring;
 use crate::search::{
     SearchArgs, Task, comparison, criterion_name, described, kind, options_of,
@@ -211,17 +211,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let test_auc = auc_of_test(scored_test.as_ref(), test_groups.as_deref())?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
     let written = (args.model.as_deref()).map_or(Ok(()), |path| saved.save(path));
-    let judged = Judging {
-        test: scored_test.as_ref().map(|(scores, positive)| {
-            let examples = PageExamples {
-                groups: test_groups.as_deref(),
-                ..PageExamples::new(positive)
-            };
-            (scores.as_slice(), examples)
-        }),
-        test_auc: test_auc.clone().map(Into::into),
-        training: &scores,
-    };
+    let (scored, groups) = (scored_test.as_ref(), test_groups.as_deref());
+    let judged = Judging::new(scored, groups, test_auc.as_ref(), &scores);
     let page = args.write_page(
         &saved,
         &training,
@@ -231,12 +222,7 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     );
     let rows = (&training.data, training.weights.as_deref());
     warn(&trained, &spec, rows, output);
-    note_idle(
-        saved.model.threshold,
-        &scores,
-        training.data.n_pos(),
-        output,
-    );
+    note_idle(&saved.model, &scores, training.data.n_pos(), output);
     let found = Found {
         train: (train_auc, train_ci95),
         test: test_auc,

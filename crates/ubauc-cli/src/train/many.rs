@@ -110,11 +110,8 @@ pub(super) fn run(
         search: tuned.as_ref().map(SearchReport::new),
         ..Report::of(&spec, seconds)
     };
-    let to_stdout = args.model.as_deref().is_some_and(is_stdout);
-    if to_stdout {
+    let reported = if args.model.as_deref().is_some_and(is_stdout) {
         output.report_aside(&report);
-    }
-    let reported = if to_stdout {
         Ok(())
     } else {
         output.report(&report)

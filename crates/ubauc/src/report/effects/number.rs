@@ -5,7 +5,7 @@ use crate::document::numbers::{thousands, three_digits};
 use crate::document::{Axis, Span};
 use crate::glass_box::effects::TermCell;
 use crate::glass_box::explain::{Side, SideKind, TermReport};
-use crate::report::chart::{Chart, MIDDLE, Margins, Paint};
+use crate::report::chart::{Chart, END, MIDDLE, Margins, Paint};
 use crate::report::markup::{clipped, named_figure};
 
 /// The strip of counts below the curve.
@@ -265,9 +265,11 @@ fn labels(chart: &mut Chart, pieces: &[Piece], places: &[f64], is_skewed: bool, 
         let n = last.clamp(1, 5);
         for k in (0..=n).map(|i| (i * last + n / 2) / n) {
             let at = chart.x(places[k]);
+            // The last one may be wide, and has no room at its right.
+            let anchor = if k == last { END } else { MIDDLE };
             chart.text(
                 [at, floor + 14.0],
-                MIDDLE,
+                anchor,
                 Paint::Faint,
                 &shown(ends[k], kind),
             );
