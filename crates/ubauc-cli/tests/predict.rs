@@ -230,6 +230,11 @@ fn a_threshold_that_flags_nothing_is_said() {
     assert_eq!(stderr(&some), "");
     assert_eq!(stderr(&predict(&[])), "");
     assert_eq!(stderr(&predict(&["--classes", "--quiet"])), "");
+    // The page says so and begins with another cut.
+    success(&ubauc(dir, &["report", "m.json", "x.csv", "-o", "p.html"]));
+    let page = fs::read_to_string(dir.join("p.html")).unwrap();
+    assert!(page.contains("The model's own cut, 0.0000, flags none of these rows."));
+    assert!(page.contains("(as many as there are positives)"));
 }
 
 #[test]
