@@ -165,6 +165,29 @@ def test_the_names_that_users_of_ebm_know(fitted):
         effects["x"]
 
 
+def test_cells_have_what_their_rows_get():
+    """A skewed number: the middle of its last bin is far from its rows."""
+    random = np.random.default_rng(5)
+    frame = pandas.DataFrame({"income": np.exp(1.5 * random.normal(size=2000) + 3)})
+    y = frame["income"] / 60 + random.normal(size=2000) > 0.6
+    clf = UBAUCClassifier(features="additive", **LOGISTIC).fit(frame, y)
+    (term,) = clf.effects_
+    added = clf.eval_terms(frame)[:, 0]
+    (side,) = term.sides
+    assert side.is_skewed and side.range == (frame["income"].min(), frame["income"].max())
+    place = np.searchsorted(side.cuts, frame["income"], side="right")
+    for cell in term.cells:
+        got = added[place == cell.place[0]]
+        assert got.size == cell.rows
+        if cell.rows:
+            assert cell.mean == pytest.approx(got.mean(), abs=1e-10)
+            assert cell.ends == pytest.approx((got.min(), got.max()), abs=1e-10)
+    assert term.ends == pytest.approx((added.min(), added.max()), abs=1e-10)
+    assert f"from {added.min():+.4f} to {added.max():+.4f}" in str(clf.explain())
+    cells = term.to_frame()
+    assert (cells["least"] <= cells["mean"]).all() and (cells["mean"] <= cells["most"]).all()
+
+
 def test_frames(fitted):
     clf = fitted["pairs"]
     terms = clf.effects_.to_frame()
@@ -374,7 +397,7 @@ def test_an_explanation_can_be_shown(fitted):
     text = str(explanation)
     best, second, third = [term.name for term in fitted["additive"].effects_.ranked()[:3]]
     assert f"\n{best} " in text and "█" in text
-    assert text.count("examples") == 2 and repr(explanation) == text
+    assert text.count("examples  ") == 2 and repr(explanation) == text
     html = explanation._repr_html_()
     assert html.count("<table>") == 4 and "&#160;" in html
     assert "|" in explanation.to_markdown()

@@ -187,6 +187,33 @@ def test_curves_are_what_the_model_adds(pyplot, explained):
     ax.figure.canvas.draw()
 
 
+def test_a_skewed_number_is_drawn_to_its_ends(pyplot):
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(5)
+    frame = pandas.DataFrame({"income": np.exp(1.5 * random.normal(size=1500) + 3)})
+    y = frame["income"] / 60 + random.normal(size=1500) > 0.6
+    frame.loc[::9, "income"] = np.nan
+    given = {"features": "additive", "beta": 0, "softness": 1, "gamma": 1e-3}
+    clf = UBAUCClassifier(**given).fit(frame, y)
+    ax = plot.effects(clf, ["income"])["income"]
+    (line,) = with_gid(ax.lines, "curve")
+    corners, added = line.get_data()
+    smallest, largest = frame["income"].min(), frame["income"].max()
+    assert (corners[0], corners[-1]) == (smallest, largest)
+    ends = pandas.DataFrame({"income": [smallest, largest]})
+    np.testing.assert_allclose(added[[0, -1]], clf.eval_terms(ends)[:, 0], atol=1e-9)
+    # Bins are equally wide in the picture, and missing values beside them.
+    edges = np.unique(corners)
+    wide = np.diff(ax.transData.transform(np.column_stack([edges, edges * 0]))[:, 0])
+    np.testing.assert_allclose(wide, wide[0], rtol=1e-6)
+    (point,) = with_gid(ax.lines, "missing")
+    low, high = ax.get_xlim()
+    assert largest < point.get_xdata()[0] < high and low == smallest
+    labels = [label.get_text() for label in below(ax).get_xticklabels()]
+    assert labels[-1] == f"{largest:.6g}"
+    ax.figure.canvas.draw()
+
+
 def test_missing_values_stand_beside_the_curve(pyplot, explained):
     clf, frame = explained
     ax = plot.effects(clf, ["x"])["x"]

@@ -24,6 +24,9 @@ class Cell:
     is_missing: bool
     # Of levels that are rare or were never seen.
     is_rare: bool
+    # What its training rows get on average with the linear part, and the least and the most.
+    mean: float
+    ends: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Side:
     names: tuple[str, ...]
     missing: int | None
     rare: int | None
+    # A tenth of the range and less has nine tenths of the rows: bins are drawn equally wide.
+    is_skewed: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Term:
     constant: float
     cells: tuple[Cell, ...]
     sides: tuple[Side, ...] = field(repr=False)
+    # The least and the most that it adds to a training row; None where that is not known.
+    ends: tuple[float, float] | None = None
 
     @property
     def scores(self):
@@ -116,7 +123,9 @@ class Term:
             is_bin = side.cuts.size > 0 and at <= side.cuts.size and at != side.missing
             ends = np.r_[-np.inf, side.cuts, np.inf][at : at + 2] if is_bin else (np.nan, np.nan)
             row["lower" + mark], row["upper" + mark] = map(float, ends)
-        return row | {"rows": cell.rows, "value": cell.value}
+        least, most = cell.ends
+        added = {"value": cell.value, "mean": cell.mean, "least": least, "most": most}
+        return row | {"rows": cell.rows} | added
 
 
 class Effects(Sequence):
@@ -237,7 +246,9 @@ def _term(found):
         is_missing = any(at == gap for at, gap in zip(place, gaps, strict=True))
         is_rare = any(at == rare for at, rare in zip(place, rares, strict=True))
         value = cell["value"]
-        cells.append(Cell(tuple(names), place, cell["rows"], value, is_missing, is_rare))
+        mean, *ends = (cell.get(what, value) for what in ("mean", "least", "most"))
+        marks = (is_missing, is_rare)
+        cells.append(Cell(tuple(names), place, cell["rows"], value, *marks, mean, tuple(ends)))
     return Term(
         name=found["name"],
         kind="pair" if len(sides) == 2 else sides[0].kind,
@@ -251,6 +262,7 @@ def _term(found):
         constant=found["constant"],
         cells=tuple(cells),
         sides=tuple(sides),
+        ends=tuple(found["ends"]) if "ends" in found else None,
     )
 
 
@@ -268,6 +280,7 @@ def _side(column, found):
         names=tuple(cell["name"] for cell in cells),
         missing=place("is_missing"),
         rare=place("is_rare"),
+        is_skewed=found.get("is_skewed", False),
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-# Of the width of a curve: what is shown beyond its outermost cuts, and where missing values stand.
+# Of the width of a curve: how far beside it missing values stand.
 MARGIN = 0.1
 # Colours of levels, of missing and rare ones, of counts, and of cells without examples.
 MAIN, APART, COUNTS, EMPTY = "#1f6fb4", "#d98200", "#9aa5b1", "#e8e8e8"
@@ -61,14 +61,28 @@ def _few_ticks():
 
 
 def shown_range(term):
-    """From where to where a number is drawn: its cuts with a margin, as far as there are values."""
+    """From where to where a number is drawn: the range of the training rows."""
     (side,) = term.sides
     low, high = side.range or (term.mean - 2.5 * term.deviation, term.mean + 2.5 * term.deviation)
-    if side.cuts.size:
-        span = max(side.cuts[-1] - side.cuts[0], abs(side.cuts[-1]) * 1e-6)
-        margin = MARGIN * span if side.cuts.size > 1 else max(high - low, 0.0)
-        low, high = max(low, side.cuts[0] - margin), min(high, side.cuts[-1] + margin)
     return (low, high) if low < high else (low - 0.5, low + 0.5)
+
+
+def equal_widths(ax, edges, side):
+    """Draws what is between two edges equally wide, and labels some of the edges.
+
+    A column such as an income has nearly all of its rows in a small part of its range.
+    """
+    n, width = edges.size - 1, edges[-1] - edges[0]
+    # As much again at either side, for what is drawn beside the curve.
+    x = np.r_[edges[0] - width, edges, edges[-1] + width]
+    places = np.r_[-n, np.arange(n + 1), 2 * n].astype(float)
+    ax.set_xscale(
+        "function",
+        functions=(lambda at: np.interp(at, x, places), lambda at: np.interp(at, places, x)),
+    )
+    shown = np.unique(np.linspace(0, n, 6).round().astype(int))
+    ax.set_xticks(edges[shown], [_number(side, x, 3) for x in edges[shown]])
+    ax.minorticks_off()
 
 
 def curve_of(term):
@@ -90,14 +104,17 @@ def _curve(ax, below, term):
     ax.axhline(0.0, color="k", linewidth=0.6)
     ax.plot(x, added, color=MAIN, gid="curve")
     low, high = x[0], x[-1]
+    edges = np.clip(np.r_[low, side.cuts, high], low, high)
     if side.cuts.size:
-        edges = np.clip(np.r_[low, side.cuts, high], low, high)
         rows = term.rows[: side.cuts.size + 1]
         wide = np.diff(edges)
         below.bar(edges[:-1], rows, width=wide, align="edge", color=COUNTS, gid="counts")
     if side.kind == "time":
         below.xaxis_date()
         below.tick_params(axis="x", rotation=30)
+    if side.is_skewed:
+        equal_widths(below, np.unique(edges), side)
+        below.set_xlabel("bins equally wide", fontsize="small")
     if side.missing is None:
         ax.set_xlim(low, high)
         return
@@ -232,5 +249,7 @@ def _ticks(side, cells):
     return places, names
 
 
-def _number(side, x):
-    return str(np.datetime64(int(x), "D")) if side.kind == "time" else f"{x:.6g}"
+def _number(side, x, digits=6):
+    if side.kind == "time":
+        return str(np.datetime64(int(x), "D"))
+    return f"{x:.{digits}g}" if abs(x) < 1e3 else f"{x:.6g}"

@@ -117,8 +117,8 @@ class WeightedAUCClassifier(TableClassifier):
 
         For two classes they rank the examples as `decision_function` does, with the same AUC. For
         more they are means over the pairs of classes that a class is in. `predict` does not use
-        them: it decides at the threshold, where as many training examples are predicted positive
-        as are positive, and not at a probability of 1/2, which a rare class may never reach.
+        them: it decides at the threshold of the scores, the λ of the loss, and not at a calibrated
+        probability of 1/2.
 
         Parameters
         ----------

@@ -153,7 +153,8 @@ impl output::Report for Report {
         Document::default()
             .paragraph(format!(
                 "{rows} training and {rows} test examples, {dim} features, {share} %\n\
-                 positive; the best possible scorer has AUC {best}."
+                 positive; the best possible scorer has AUC {best} on the distribution that they are\n\
+                 drawn from, which a sample may exceed by chance."
             ))
             .paragraph(format!(
                 "Learn a scorer, with a certificate.  (ubauc train train.svm --beta {beta} --gamma {gamma})"

@@ -1,5 +1,7 @@
 //! `ubauc predict`: scores of examples as they come, in memory that does not grow with them.
 
+mod ids;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -14,6 +16,7 @@ use ubauc::data::rows::Rows;
 use ubauc::data::table::Table;
 use ubauc::document::numbers::{number, thousands};
 use ubauc::document::{Document, Facts, csv};
+use ubauc::features::columns::Unseen;
 use ubauc::features::{ColumnMap, FeatureMap};
 use ubauc::many_classes::ClassModel;
 use ubauc::model::Model;
@@ -21,6 +24,7 @@ use ubauc::read::table::{SkippedLines, TableBatch};
 use ubauc::read::{self, Batch};
 
 use crate::args::WrongUsage;
+use crate::column_list::{ColumnList, all_names};
 use crate::input::{FileArg, FormatArgs, Wanted};
 use crate::met::skipped_notice;
 use crate::output::{self, Output};
@@ -33,10 +37,17 @@ use crate::scoring::{self, ColumnArgs};
 #[command(after_help = "Examples:\n  \
     ubauc predict --model model.json new.csv > scores.csv\n  \
     ubauc predict --model model.json new.csv --classes --output scores.csv --json\n  \
+    ubauc predict --model model.json new.csv --id customer > scores.csv\n  \
     tail -f events.svm | ubauc predict --model model.json - --classes\n\n\
     The output is a CSV file with the column score, and class if asked for, one line an example in the\n\
     order of the file; of a model of many classes a column of scores for each, named as the class. A score is w.x plus the intercept, bit for bit as in training. The order\n\
-    of scores is what was learnt; those of logistic regression are log-odds as well.\n\n\
+    of scores is what was learnt; those of logistic regression are log-odds as well. --id puts columns of\n\
+    the file before the scores, as the file has them.\n\n\
+    An example is of the positive class where its score is at least the threshold: that of the model is\n\
+    the lambda of its loss, here, in exports, in reports, in `ubauc explain --row` and in Python. Of the exact\n\
+    hinge it flags as many training examples as are positive; of the soft loss and of logistic regression\n\
+    (where it is a probability of 1/2) it flags fewer where positives are rare, perhaps none, which a note says.\n\
+    `ubauc report` shows what every threshold does, and --threshold sets one.\n\n\
     A CSV file needs no column of labels. Its columns are found by the names in the model, if that\n\
     was trained on CSV; others are ignored with a note. An svmlight line begins with a label, which\n\
     may be any number; it has no names, so that a model with names takes it only with --by-position.\n\
@@ -56,6 +67,9 @@ pub(crate) struct PredictArgs {
     /// Also write the class of every example, by its name in the training data
     #[arg(long)]
     classes: bool,
+    /// Copy these columns of a table to the output, before the scores
+    #[arg(long, value_name = "COLUMN,…", value_parser = ColumnList::parse)]
+    id: Vec<ColumnList>,
     /// Scores from here on are of the positive class [default: the model's: lambda, or 0 for logistic]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     threshold: Option<f64>,
@@ -75,6 +89,8 @@ struct Scorer {
     /// As CSV has them; the negative one first of two.
     quoted: Vec<String>,
     with_class: bool,
+    /// Columns of the file that are copied.
+    ids: Vec<String>,
 }
 
 impl Scorer {
@@ -93,6 +109,7 @@ impl Scorer {
             threshold: args.threshold.unwrap_or(threshold),
             quoted,
             with_class: args.classes,
+            ids: all_names(&args.id),
             loaded,
         })
     }
@@ -107,7 +124,12 @@ impl Scorer {
 
     /// The first line written.
     fn head(&self) -> String {
-        let mut head = match &self.loaded {
+        let mut head = String::new();
+        for id in &self.ids {
+            head += &csv::field(id);
+            head.push(',');
+        }
+        head += &match &self.loaded {
             Loaded::Two(_) => "score".to_string(),
             Loaded::Many(_) => self.quoted.join(","),
         };
@@ -115,26 +137,28 @@ impl Scorer {
         head
     }
 
-    fn scored_rows(&self, rows: &Rows) -> ubauc::Result<Scored> {
+    /// Each row begins with its `lead`, if there are any.
+    fn scored_rows(&self, rows: &Rows, lead: &[String]) -> ubauc::Result<Scored> {
         Ok(match &self.loaded {
-            Loaded::Two(model) => self.of_two(&model.scores(rows)?),
-            Loaded::Many(many) => self.of_many(many, &many.scores(rows)?),
+            Loaded::Two(model) => self.of_two(&model.scores(rows)?, lead),
+            Loaded::Many(many) => self.of_many(many, &many.scores(rows)?, lead),
         })
     }
 
-    fn scored_table(&self, table: &Table) -> ubauc::Result<Scored> {
+    fn scored_table(&self, table: &Table, lead: &[String]) -> ubauc::Result<Scored> {
         Ok(match &self.loaded {
-            Loaded::Two(model) => self.of_two(&model.scores_table(table)?),
-            Loaded::Many(many) => self.of_many(many, &many.scores_table(table)?),
+            Loaded::Two(model) => self.of_two(&model.scores_table(table)?, lead),
+            Loaded::Many(many) => self.of_many(many, &many.scores_table(table)?, lead),
         })
     }
 
-    fn of_two(&self, scores: &[f64]) -> Scored {
+    fn of_two(&self, scores: &[f64], lead: &[String]) -> Scored {
         let mut text = String::with_capacity(24 * scores.len());
         let mut counts = vec![0; 2];
-        for &score in scores {
+        for (i, &score) in scores.iter().enumerate() {
             let is_positive = usize::from(score >= self.threshold);
             counts[is_positive] += 1;
+            text += lead.get(i).map_or("", String::as_str);
             // Writing to a string cannot fail.
             let _ = match self.with_class {
                 true => writeln!(text, "{score},{}", self.quoted[is_positive]),
@@ -144,11 +168,13 @@ impl Scorer {
         Scored {
             text,
             counts,
+            highest: scores.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             overflow: scores.iter().copied().find(|s| !s.is_finite()),
+            unseen: Vec::new(),
         }
     }
 
-    fn of_many(&self, model: &ClassModel, columns: &[Vec<f64>]) -> Scored {
+    fn of_many(&self, model: &ClassModel, columns: &[Vec<f64>], lead: &[String]) -> Scored {
         let n = columns.first().map_or(0, Vec::len);
         let mut text = String::with_capacity(24 * n * columns.len());
         let mut counts = vec![0; columns.len()];
@@ -156,6 +182,7 @@ impl Scorer {
             let of_row = || columns.iter().map(|column| column[i]);
             let class = model.predict(of_row());
             counts[class] += 1;
+            text += lead.get(i).map_or("", String::as_str);
             for (k, score) in of_row().enumerate() {
                 let comma = if k == 0 { "" } else { "," };
                 let _ = write!(text, "{comma}{score}");
@@ -165,11 +192,13 @@ impl Scorer {
                 false => writeln!(text),
             };
         }
-        let scores = columns.iter().flatten().copied();
+        let scores = || columns.iter().flatten().copied();
         Scored {
             text,
             counts,
-            overflow: scores.into_iter().find(|s| !s.is_finite()),
+            highest: scores().fold(f64::NEG_INFINITY, f64::max),
+            overflow: scores().find(|s| !s.is_finite()),
+            unseen: Vec::new(),
         }
     }
 }
@@ -194,7 +223,10 @@ struct Scored {
     text: String,
     /// Examples of each class.
     counts: Vec<u64>,
+    highest: f64,
     overflow: Option<f64>,
+    /// Columns with levels that are none of those of training, and the number of rows.
+    unseen: Vec<(String, Unseen, u64)>,
 }
 
 /// Where the scores go.
@@ -204,6 +236,8 @@ struct Sink<'a> {
     /// Until it is written.
     head: Option<String>,
     counts: Vec<u64>,
+    highest: f64,
+    unseen: Vec<(String, Unseen, u64)>,
 }
 
 impl Sink<'_> {
@@ -221,7 +255,47 @@ impl Sink<'_> {
         for (all, of_batch) in self.counts.iter_mut().zip(&scored.counts) {
             *all += of_batch;
         }
+        self.highest = self.highest.max(scored.highest);
+        for (column, what, n) in &scored.unseen {
+            match self.unseen.iter_mut().find(|(known, ..)| known == column) {
+                Some((_, _, all)) => *all += n,
+                None => self.unseen.push((column.clone(), *what, *n)),
+            }
+        }
         Ok(())
+    }
+
+    /// Says which columns had levels that the model does not know.
+    fn note_unseen(&self, output: Output) {
+        for (column, what, n) in &self.unseen {
+            let [rows, were] = match n {
+                1 => ["row has a value", "was"],
+                _ => ["rows have values", "were"],
+            };
+            output.note(format!(
+                "note: {}: column '{column}': {} {rows} that {were} {}",
+                self.args.input.file.display(),
+                thousands(*n),
+                what.name()
+            ));
+        }
+    }
+
+    /// Says that no example is of the positive class, where classes are asked for.
+    fn note_idle(&self, scorer: &Scorer, output: Output) {
+        let (Loaded::Two(model), &[negative, 0]) = (&scorer.loaded, self.counts.as_slice()) else {
+            return;
+        };
+        if scorer.with_class && negative > 0 {
+            output.note(format!(
+                "note: {}: no example is of class {}: the highest score is {}, and the threshold {}; `ubauc report` shows what \
+                 every threshold does, and --threshold sets one",
+                self.args.input.file.display(),
+                model.classes[1],
+                number(self.highest),
+                number(scorer.threshold)
+            ));
+        }
     }
 }
 
@@ -248,13 +322,21 @@ pub(crate) fn run(args: &PredictArgs, output: Output) -> Result<()> {
         file: AtomicFile::create(&args.output)?,
         head: Some(scorer.head()),
         counts: vec![0; scorer.quoted.len()],
+        highest: f64::NEG_INFINITY,
+        unseen: Vec::new(),
     };
-    match &model.features {
-        FeatureMap::Columns(map) => score_table(&scorer, (model, map), &mut sink, output)?,
-        FeatureMap::Identity | FeatureMap::Hash { .. } => {
-            score_numbers(&scorer, model, &mut sink, output)?;
+    let scored = match &model.features {
+        FeatureMap::Columns(map) => score_table(&scorer, (model, map), &mut sink, output),
+        FeatureMap::Identity | FeatureMap::Hash { .. } if !scorer.ids.is_empty() => {
+            ids::score_numbers(&scorer, model, &mut sink, output)
         }
-    }
+        FeatureMap::Identity | FeatureMap::Hash { .. } => {
+            score_numbers(&scorer, model, &mut sink, output)
+        }
+    };
+    sink.note_unseen(output);
+    scored?;
+    sink.note_idle(&scorer, output);
     let Sink { file, counts, .. } = sink;
     file.commit()?;
     if to_stdout {
@@ -295,11 +377,20 @@ fn score_table(
         ignore: args.columns.ignore(),
         on_error: args.columns.on_error(),
     };
-    let each = |batch: TableBatch| scorer.scored_table(&batch.table);
-    let take = |scored: ubauc::Result<Scored>| {
-        sink.put(&scored.with_context(|| path.display().to_string())?)
+    let label = model.reading.label.as_deref();
+    let each = |batch: TableBatch| -> Result<Scored> {
+        let lead = ids::of_batch(&batch, &scorer.ids, label)?;
+        let mut scored = scorer.scored_table(&batch.table, &lead)?;
+        let unseen = map.unseen_levels(&batch.table).into_iter();
+        scored.unseen = unseen
+            .map(|unseen| (unseen.column, unseen.what, unseen.rows.len() as u64))
+            .collect();
+        Ok(scored)
     };
-    file.batches(None, &[], output, each, take)
+    let take =
+        |scored: Result<Scored>| sink.put(&scored.with_context(|| path.display().to_string())?);
+    let columns = ids::columns(&scorer.ids, label);
+    file.batches(None, &columns, output, each, take)
 }
 
 /// One batch of numbers, and what it was like.
@@ -323,7 +414,7 @@ fn score_numbers(
     let each = |batch: Batch| -> ubauc::Result<Numbers> {
         // The reader has put the columns in the order of the model.
         Ok(Numbers {
-            scored: scorer.scored_rows(&batch.rows)?,
+            scored: scorer.scored_rows(&batch.rows, &[])?,
             cols: batch.rows.cols(),
             is_table: batch.is_table,
             notices: batch.notices,

@@ -37,7 +37,7 @@ use crate::input::FileArg;
 use crate::map_report;
 use crate::names::{LeastSquaresName, ScaleName, name_of};
 use crate::output::Output;
-use crate::page::{PageArgs, PageExamples, PointsArg};
+use crate::page::{PageArgs, PointsArg};
 use crate::scoring;
 use crate::search::{
     SearchArgs, Task, comparison, criterion_name, described, kind, options_of,
@@ -51,7 +51,7 @@ use report::{MapReport, Report, SearchReport, Seconds, TestAuc};
 use rivals::RivalArgs;
 use saved_model::saved_model;
 use test_file::TestFile;
-use warnings::warn;
+use warnings::{note_idle, warn};
 
 /// What was typed after `ubauc train`.
 #[derive(Debug, Args)]
@@ -211,17 +211,8 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     let test_auc = auc_of_test(scored_test.as_ref(), test_groups.as_deref())?;
     // Hours of work are reported even if the disk is full; the error comes after the report.
     let written = (args.model.as_deref()).map_or(Ok(()), |path| saved.save(path));
-    let judged = Judging {
-        test: scored_test.as_ref().map(|(scores, positive)| {
-            let examples = PageExamples {
-                groups: test_groups.as_deref(),
-                ..PageExamples::new(positive)
-            };
-            (scores.as_slice(), examples)
-        }),
-        test_auc: test_auc.clone().map(Into::into),
-        training: &scores,
-    };
+    let (scored, groups) = (scored_test.as_ref(), test_groups.as_deref());
+    let judged = Judging::new(scored, groups, test_auc.as_ref(), &scores);
     let page = args.write_page(
         &saved,
         &training,
@@ -231,10 +222,12 @@ pub(crate) fn run(args: &TrainArgs, seed: u64, output: Output) -> Result<()> {
     );
     let rows = (&training.data, training.weights.as_deref());
     warn(&trained, &spec, rows, output);
+    note_idle(&saved.model, &scores, training.data.n_pos(), output);
     let found = Found {
         train: (train_auc, train_ci95),
         test: test_auc,
         is_saved: written.is_ok(),
+        has_page: page.is_ok(),
         seconds: Seconds {
             read: seconds_read,
             tune: searched.then_some(seconds_tune),
@@ -254,6 +247,8 @@ struct Found {
     train: (f64, [f64; 2]),
     test: Option<Auc>,
     is_saved: bool,
+    /// Where one is asked for.
+    has_page: bool,
     seconds: Seconds,
 }
 
@@ -299,6 +294,7 @@ fn report_of(
         train_ci95: found.train.1,
         test_auc: found.test.map(TestAuc::from),
         model: args.model.clone().filter(|_| found.is_saved),
+        report: args.page.report.clone().filter(|_| found.has_page),
         search: tuned.as_ref().map(SearchReport::new),
         maps: tuned.as_ref().map(MapReport::new),
         left_out: tuned.as_ref().map_or(Vec::new(), map_report::left_out),

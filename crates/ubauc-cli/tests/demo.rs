@@ -9,7 +9,8 @@ fn it_shows_the_main_job_and_what_is_next() {
     let text = success(&output);
     assert!(text.starts_with(
         "50,000 training and 50,000 test examples, 20 features, 2 %\n\
-         positive; the best possible scorer has AUC 0.9.\n"
+         positive; the best possible scorer has AUC 0.9 on the distribution that they are\n\
+         drawn from, which a sample may exceed by chance.\n"
     ));
     let mut rest = text;
     for part in [

@@ -174,6 +174,98 @@ fn classes_are_told_by_the_threshold() {
     );
 }
 
+/// 5 % positives that a number hardly tells: of logistic regression no score reaches 0.
+fn rare() -> String {
+    let mut text = "label,a\n".to_string();
+    for i in 0..400_u32 {
+        let label = u8::from(i % 20 == 7);
+        let a = f64::from(i * 7919 % 401) / 200.0 + 0.2999 * f64::from(label);
+        writeln!(text, "{label},{a}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_threshold_that_flags_nothing_is_said() {
+    let directory = directory_with(&[("x.csv", &rare())]);
+    let dir = directory.path();
+    let words = [
+        "train",
+        "x.csv",
+        "--algorithm",
+        "logistic",
+        "--gamma",
+        "1e-3",
+    ];
+    let train = ubauc(dir, &[&words[..], &["--model", "m.json"]].concat());
+    success(&train);
+    let said = stderr(&train);
+    let (_, after) = said.split_once("--threshold ").unwrap();
+    assert!(
+        said.contains("no training example reaches the threshold 0"),
+        "{said}"
+    );
+    let cut = after.split(' ').next().unwrap();
+    let predict = |words: &[&str]| {
+        ubauc(
+            dir,
+            &[&["predict", "--model", "m.json", "x.csv"], words].concat(),
+        )
+    };
+    let flagged = |output: &std::process::Output| {
+        let lines = success(output).lines().skip(1);
+        lines.filter(|line| line.ends_with(",1")).count()
+    };
+    let none = predict(&["--classes"]);
+    assert_eq!(flagged(&none), 0);
+    let said = stderr(&none);
+    assert!(
+        said.contains("no example is of class 1: the highest score is -"),
+        "{said}"
+    );
+    assert!(said.contains("--threshold sets one"), "{said}");
+    // The threshold that training names flags as many as are positive, and there is nothing to say.
+    let some = predict(&["--classes", "--threshold", cut]);
+    assert_eq!(flagged(&some), 20);
+    assert_eq!(stderr(&some), "");
+    assert_eq!(stderr(&predict(&[])), "");
+    assert_eq!(stderr(&predict(&["--classes", "--quiet"])), "");
+    // The page says so and begins with another cut.
+    success(&ubauc(dir, &["report", "m.json", "x.csv", "-o", "p.html"]));
+    let page = fs::read_to_string(dir.join("p.html")).unwrap();
+    assert!(page.contains("The model's own cut, 0.0000, flags none of these rows."));
+    assert!(page.contains("(as many as there are positives)"));
+}
+
+#[test]
+fn columns_of_the_file_are_copied_before_the_scores() {
+    let directory = trained("x.csv", TRAIN);
+    let dir = directory.path();
+    let text = "a,who,b,label,key\n3,\"Doe, Jane\",0,1,007\n-3,,0,0,12345678901234567890\n";
+    let scores = predict(dir, text, &[]);
+    let scores: Vec<&str> = success(&scores).lines().collect();
+    let output = predict(dir, text, &["--id", "key,who", "--classes"]);
+    let expected = format!(
+        "key,who,score,class\n007,\"Doe, Jane\",{},1\n12345678901234567890,,{},0\n",
+        scores[1], scores[2]
+    );
+    assert_eq!(success(&output), expected);
+    // Features and labels too.
+    let output = predict(dir, text, &["--id", "label", "--id", "a"]);
+    let expected = format!("label,a,score\n1,3,{}\n0,-3,{}\n", scores[1], scores[2]);
+    assert_eq!(success(&output), expected);
+    let lacking = predict(dir, text, &["--id", "kee"]);
+    assert!(failure(&lacking).contains("'kee'"), "{}", stderr(&lacking));
+    let zero = predict(dir, text, &["--id", "key", "--missing-zero"]);
+    assert!(wrong_usage(&zero).contains("--missing-zero"));
+    let lines = predict(dir, "1 1:1\n", &["--id", "key"]);
+    assert!(failure(&lines).contains("svmlight"), "{}", stderr(&lines));
+    // A model of numbers without names.
+    let directory = trained("x.svm", &overlapping(100, 3));
+    let unnamed = predict(directory.path(), "1 1:1\n", &["--id", "key"]);
+    assert!(wrong_usage(&unnamed).contains("by their names"));
+}
+
 #[test]
 fn unknown_features_are_ignored_with_one_notice() {
     let directory = trained("x.svm", &overlapping(100, 3));

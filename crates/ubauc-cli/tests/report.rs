@@ -121,6 +121,7 @@ fn training_writes_a_page_with_its_search_and_its_steps() {
         "--json",
     ];
     let found = json(&ubauc(dir, &search));
+    assert_eq!(found["report"], "p.html");
     let text = page(dir, "p.html");
     for id in [
         "curves",
@@ -147,7 +148,14 @@ fn training_writes_a_page_with_its_search_and_its_steps() {
         "--report",
         "p.html",
     ];
-    success(&ubauc(dir, &[&given[..], &LOSS].concat()));
+    let output = ubauc(dir, &[&given[..], &LOSS].concat());
+    let named = success(&output)
+        .lines()
+        .find(|line| line.starts_with("report "));
+    assert!(
+        named.is_some_and(|line| line.ends_with(" p.html")),
+        "{named:?}"
+    );
     assert!(page(dir, "p.html").contains("looks better than it is"));
     let tested = [&given[..], &LOSS, &["--test", "t.csv"]].concat();
     success(&ubauc(dir, &tested));

@@ -117,6 +117,15 @@ impl Reader<'_> {
         let Some((table, at)) = found else {
             bail!("no such line; the file has {before} examples");
         };
+        for unseen in map.unseen_levels(&table) {
+            if unseen.rows.contains(&at) {
+                let (column, what) = (&unseen.column, unseen.what.name());
+                let place = format!("{}:{}", self.place.file.display(), self.place.line);
+                self.output.note(format!(
+                    "note: {place}: column '{column}': its value was {what}"
+                ));
+            }
+        }
         Ok(explained.row_of_table(self.model, &table, at)?)
     }
 

@@ -44,7 +44,7 @@ impl TableFile<'_> {
     pub(crate) fn batches<T: Send>(
         &self,
         label: Option<String>,
-        more: &[String],
+        more: &[GivenColumn],
         output: Output,
         each: impl Fn(TableBatch) -> T + Sync,
         mut take: impl FnMut(T) -> Result<()>,
@@ -79,17 +79,12 @@ impl TableFile<'_> {
         done
     }
 
-    /// The columns of the model and `more` of numbers.
-    fn given(&self, more: &[String]) -> Vec<GivenColumn> {
+    /// The columns of the model and `more`.
+    fn given(&self, more: &[GivenColumn]) -> Vec<GivenColumn> {
         let mut columns = self.model.reading.given(self.map);
-        for name in more {
-            if columns.iter().all(|column| column.name != *name) {
-                columns.push(GivenColumn {
-                    name: name.clone(),
-                    kind: GivenKind::Number {
-                        decimal_comma: false,
-                    },
-                });
+        for new in more {
+            if columns.iter().all(|column| column.name != new.name) {
+                columns.push(new.clone());
             }
         }
         columns
@@ -98,7 +93,7 @@ impl TableFile<'_> {
     /// How the rows are read.
     pub(crate) fn rows(&self, label: Option<String>, more: &[String]) -> ReadRows {
         ReadRows {
-            columns: self.given(more),
+            columns: self.given(&columns_of_numbers(more)),
             label,
             missing: self.model.reading.missing.clone(),
             on_error: self.on_error,
@@ -136,13 +131,24 @@ impl TableFile<'_> {
             labels.add(of_batch, label)
         };
         let in_file = || self.path.display().to_string();
-        self.batches(Some(label.to_string()), more, output, each, take)?;
+        let columns_more = columns_of_numbers(more);
+        self.batches(Some(label.to_string()), &columns_more, output, each, take)?;
         Ok(LabelledScores {
             scores,
             more: columns,
             labels: labels.finish().with_context(in_file)?,
         })
     }
+}
+
+fn columns_of_numbers(names: &[String]) -> Vec<GivenColumn> {
+    let column = |name: &String| GivenColumn {
+        name: name.clone(),
+        kind: GivenKind::Number {
+            decimal_comma: false,
+        },
+    };
+    names.iter().map(column).collect()
 }
 
 /// The numbers of a column that no row may lack.

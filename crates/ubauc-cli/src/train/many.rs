@@ -106,14 +106,12 @@ pub(super) fn run(
         scorers: scorers(&learned, &classes, &train),
         test_auc: test.as_ref().map(TestAuc::of),
         model: args.model.clone().filter(|_| written.is_ok()),
+        report: args.page.report.clone().filter(|_| page.is_ok()),
         search: tuned.as_ref().map(SearchReport::new),
         ..Report::of(&spec, seconds)
     };
-    let to_stdout = args.model.as_deref().is_some_and(is_stdout);
-    if to_stdout {
+    let reported = if args.model.as_deref().is_some_and(is_stdout) {
         output.report_aside(&report);
-    }
-    let reported = if to_stdout {
         Ok(())
     } else {
         output.report(&report)
@@ -370,6 +368,8 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<Vec<SearchReport>>,
     seconds: Seconds,
 }
@@ -399,6 +399,7 @@ impl Report {
             scorers: Vec::new(),
             test_auc: None,
             model: None,
+            report: None,
             search: None,
             seconds,
         }
@@ -444,6 +445,9 @@ impl output::Report for Report {
         }
         if let Some(path) = &self.model {
             facts.add("model", path.display());
+        }
+        if let Some(path) = &self.report {
+            facts.add("report", path.display());
         }
         facts.add("seconds", format!("{:.2}", self.seconds.total));
         let mut table = Table::new(["class", "examples", "training AUC", "gap"]);

@@ -27,6 +27,26 @@ pub(super) struct Judging<'a> {
     pub(super) training: &'a [f64],
 }
 
+impl<'a> Judging<'a> {
+    /// Scores and classes of the examples of `--test`, their groups and their AUC, where there are any.
+    pub(super) fn new(
+        scored: Option<&'a (Vec<f64>, &'a [bool])>,
+        groups: Option<&'a [u32]>,
+        test_auc: Option<&Auc>,
+        training: &'a [f64],
+    ) -> Judging<'a> {
+        let examples = |positive: &'a [bool]| PageExamples {
+            groups,
+            ..PageExamples::new(positive)
+        };
+        Judging {
+            test: scored.map(|(scores, positive)| (scores.as_slice(), examples(positive))),
+            test_auc: test_auc.cloned().map(Into::into),
+            training,
+        }
+    }
+}
+
 impl TrainArgs {
     /// Writes the page, if one was asked for: by the examples of `--test`, or those held out by the search, or else those
     /// that were learned from.

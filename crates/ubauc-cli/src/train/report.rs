@@ -127,6 +127,9 @@ pub(super) struct Report {
     pub(super) test_auc: Option<TestAuc>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<PathBuf>,
+    /// The page, if one was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) report: Option<PathBuf>,
     /// What was tried, if the parameters were chosen here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) search: Option<Vec<SearchReport>>,
@@ -207,6 +210,9 @@ impl output::Report for Report {
         }
         if let Some(path) = &self.model {
             facts.add("model", path.display());
+        }
+        if let Some(path) = &self.report {
+            facts.add("report", path.display());
         }
         let Seconds {
             read, solve, total, ..

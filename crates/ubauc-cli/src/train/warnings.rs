@@ -2,7 +2,8 @@
 
 use ubauc::algorithm::{Algorithm, Outcome, Spec, Stop, Trace};
 use ubauc::data::dataset::Dataset;
-use ubauc::document::numbers::thousands;
+use ubauc::document::numbers::{number, thousands};
+use ubauc::model::Model;
 use ubauc::tune::has_collapsed;
 
 use crate::output::Output;
@@ -55,6 +56,25 @@ pub(super) fn warn(
         ));
     }
     warn_of_stop(trained, spec, output);
+}
+
+/// Says that no example of the training file reaches the threshold, and which one flags as many as are positive.
+pub(super) fn note_idle(model: &Model, scores: &[f64], n_pos: usize, output: Output) {
+    let mut sorted = scores.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let (Some(highest), Some(lowest)) = (sorted.first(), sorted.last()) else {
+        return;
+    };
+    if *highest >= model.threshold || highest == lowest {
+        return;
+    }
+    if let Some(cut) = n_pos.checked_sub(1).and_then(|at| sorted.get(at)) {
+        output.note(format!(
+            "note: no training example reaches the threshold {}: `ubauc predict --classes` may find no positive; with \
+             --threshold {cut} it flags as many training examples as are positive",
+            number(model.threshold)
+        ));
+    }
 }
 
 /// Why it stopped, unless that is what was asked for.

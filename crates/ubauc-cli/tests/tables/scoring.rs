@@ -135,6 +135,73 @@ fn an_unseen_level_is_rare_and_a_text_in_a_number_is_missing() {
 }
 
 #[test]
+fn levels_that_were_never_seen_are_counted_and_marked() {
+    let directory = trained();
+    let dir = directory.path();
+    // Rome was rare.
+    let text = "age,city,since,vip\n30,Atlantis,2024-05-05,yes\n30,Rome,2024-05-05,maybe\n30,Thule,2024-05-05,no\n";
+    std::fs::write(dir.join("new.csv"), text).unwrap();
+    let output = ubauc(dir, &["predict", "--model", "m.json", "new.csv"]);
+    success(&output);
+    let said = stderr(&output);
+    assert!(
+        said.contains("column 'city': 2 rows have values that were never seen in training"),
+        "{said}"
+    );
+    assert!(
+        said.contains("column 'vip': 1 row has a value that was never seen in training"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 2);
+    let quiet = ubauc(dir, &["predict", "--model", "m.json", "new.csv", "--quiet"]);
+    assert_eq!(stderr(&quiet), "");
+    let row = |line: &str, more: &[&str]| {
+        let place = format!("new.csv:{line}");
+        ubauc(
+            dir,
+            &[&["explain", "m.json", "--row", &place], more].concat(),
+        )
+    };
+    let output = row("2", &[]);
+    assert!(success(&output).contains("Atlantis (never seen in training)"));
+    assert!(stderr(&output).contains("column 'city': its value was never seen in training"));
+    assert!(!stderr(&output).contains("'vip'"));
+    let found = json(&row("3", &["--json"]));
+    let marked = |name: &str| {
+        let terms = found["terms"].as_array().unwrap();
+        let term = terms.iter().find(|term| term["name"] == name).unwrap();
+        term["unseen"].clone()
+    };
+    assert_eq!(marked("vip"), "never");
+    assert!(marked("city").is_null());
+}
+
+#[test]
+fn columns_are_copied_in_the_order_of_the_file() {
+    let directory = trained();
+    let dir = directory.path();
+    let scores = predicted(dir, &["x.csv"]);
+    // The household is no column of the model, the city is, and churn is the label.
+    let text = predicted(dir, &["x.csv", "--id", "household,city,churn,since"]);
+    let expected = customers(300);
+    for ((line, score), raw) in text.lines().zip(scores.lines()).zip(expected.lines()) {
+        let fields: Vec<&str> = raw.split(',').collect();
+        let city = if fields[1] == "NA" { "" } else { fields[1] };
+        let lead = [fields[4], city, fields[5], fields[2]].join(",");
+        assert_eq!(line, format!("{lead},{score}"));
+    }
+    assert_eq!(text.lines().count(), 301);
+    let lacking = ubauc(
+        dir,
+        &["predict", "--model", "m.json", "x.csv", "--id", "house"],
+    );
+    assert!(
+        failure(&lacking).contains("no feature column 'house'")
+            || failure(&lacking).contains("'house'")
+    );
+}
+
+#[test]
 fn wrong_lines_stop_or_are_skipped() {
     let directory = trained();
     let dir = directory.path();

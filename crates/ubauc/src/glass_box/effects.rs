@@ -15,6 +15,7 @@
 //!
 //! The importance of a term is its standard deviation over the rows.
 
+mod numbers;
 mod saved;
 mod sums;
 
@@ -27,6 +28,7 @@ use crate::data::table::Table;
 use crate::features::columns::{Cells, ColumnInfo, ColumnMap, Effect, PairCells};
 use crate::{Error, Result};
 
+pub use numbers::{CellNumbers, WithLinear};
 pub use saved::{SavedEffects, SavedTerm};
 pub use sums::EffectSums;
 use sums::TermSums;
@@ -77,6 +79,37 @@ pub struct TermCell {
     pub rows: u64,
     /// What it adds, without the linear part.
     pub value: f64,
+    /// Of a term with a linear part: what its training rows are given, all in all.
+    #[serde(flatten)]
+    pub with_linear: Option<WithLinear>,
+    /// Of a term with a linear part: the numbers of its training rows.
+    #[serde(skip)]
+    pub(super) numbers: Option<CellNumbers>,
+}
+
+impl TermCell {
+    /// Of a term without a linear part.
+    pub fn new(cell: Vec<u32>, names: Vec<String>, rows: u64, value: f64) -> TermCell {
+        TermCell {
+            cell,
+            names,
+            rows,
+            value,
+            with_linear: None,
+            numbers: None,
+        }
+    }
+
+    /// What it adds to its training rows on average, with the linear part.
+    pub fn mean(&self) -> f64 {
+        self.with_linear.map_or(self.value, |with| with.mean)
+    }
+
+    /// The least and the most that it adds to a training row, with the linear part.
+    pub fn ends(&self) -> [f64; 2] {
+        let ends = |with: WithLinear| [with.least, with.most];
+        self.with_linear.map_or([self.value; 2], ends)
+    }
 }
 
 /// From readers to values.
@@ -217,7 +250,8 @@ fn centre(term: &mut Term, sums: &TermSums, readers: &ColumnMap) -> f64 {
             of_all[1] + first,
             of_all[2] + second,
         ];
-        counts.insert(cells.to_vec(), sum.rows);
+        let numbers = term.slope.map(|_| sum.numbers());
+        counts.insert(cells.to_vec(), (sum.rows, numbers));
     }
     let total = of_all[0].max(f64::MIN_POSITIVE);
     let mean = of_all[1] / total;
@@ -477,18 +511,28 @@ fn sweep(
     }
 }
 
+/// Training rows in cells, and the numbers of a linear part where they are known.
+type Counts = BTreeMap<Vec<u32>, (u64, Option<CellNumbers>)>;
+
 /// Writes the cells of a term.
-fn describe(term: &mut Term, readers: &ColumnMap, counts: &BTreeMap<Vec<u32>, u64>) {
+fn describe(term: &mut Term, readers: &ColumnMap, counts: &Counts) {
     let names: Vec<Vec<String>> = (term.table.sides.iter())
         .map(|&reader| readers.cell_names(reader))
         .collect();
-    let cell = |cell: Vec<u32>, rows: u64| TermCell {
-        names: (cell.iter().zip(&names))
+    let cell = |cell: Vec<u32>, (rows, known): (u64, Option<CellNumbers>)| {
+        let names = (cell.iter().zip(&names))
             .map(|(cell, names)| names.get(*cell as usize).cloned().unwrap_or_default())
-            .collect(),
-        rows,
-        value: term.table.value(&cell),
-        cell,
+            .collect();
+        let value = term.table.value(&cell);
+        let assumed = || numbers::assumed(term, readers, cell.first().copied().unwrap_or(0));
+        let with_linear = term
+            .slope
+            .map(|slope| WithLinear::new(value, slope, known.unwrap_or_else(assumed)));
+        TermCell {
+            with_linear,
+            numbers: known.filter(|_| with_linear.is_some()),
+            ..TermCell::new(cell, names, rows, value)
+        }
     };
     let cells: Vec<TermCell> = match term.table.pair {
         Some(_) => {
@@ -498,7 +542,12 @@ fn describe(term: &mut Term, readers: &ColumnMap, counts: &BTreeMap<Vec<u32>, u6
                 .collect()
         }
         None => (0..term.table.values.len() as u32)
-            .map(|at| cell(vec![at], counts.get(&vec![at]).copied().unwrap_or(0)))
+            .map(|at| {
+                cell(
+                    vec![at],
+                    counts.get(&vec![at]).copied().unwrap_or((0, None)),
+                )
+            })
             .collect(),
     };
     term.cells = cells;

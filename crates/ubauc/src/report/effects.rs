@@ -9,7 +9,7 @@ use super::chart::{Chart, END, Margins, Paint, START};
 use super::markup::{clipped, figure, folded, name, paragraph, short, side_by_side, table};
 use crate::document::text::clip;
 use crate::document::{Axis, Cell, Table};
-use crate::glass_box::explain::{SideKind, TermReport};
+use crate::glass_box::explain::{CORRECTED, SideKind, TermReport};
 
 /// Terms with a bar.
 const BARS: usize = 30;
@@ -94,11 +94,13 @@ fn column(term: &TermReport, largest: f64) -> String {
     }
 }
 
-/// The most that a term adds or takes away.
+/// The most that a term adds to a cell or takes away, on average: one far value does not make all other terms look small.
 fn extent(term: &TermReport) -> f64 {
     let cells = term.cells.iter().filter(|cell| cell.rows > 0);
-    let of_cells = cells.map(|cell| cell.value.abs()).fold(0.0, f64::max);
-    of_cells.max(2.0 * term.linear.map_or(0.0, |linear| linear.slope.abs()))
+    let of_cells = cells.map(|cell| cell.mean().abs()).fold(0.0, f64::max);
+    let is_straight = term.sides.iter().all(|side| side.cuts.is_empty());
+    let linear = term.linear.filter(|_| is_straight);
+    of_cells.max(2.0 * linear.map_or(0.0, |linear| linear.slope.abs()))
 }
 
 fn importances(terms: &[TermReport]) -> String {
@@ -171,8 +173,11 @@ fn importances(terms: &[TermReport]) -> String {
         false => "",
     };
     let intervals = match shown.iter().any(|term| term.interval.is_some()) {
-        true => " The lines are 95 % intervals.",
-        false => "",
+        true if shown.iter().any(TermReport::is_outside_interval) => {
+            format!(" The lines are 95 % intervals: {CORRECTED}.")
+        }
+        true => " The lines are 95 % intervals.".to_string(),
+        false => String::new(),
     };
     figure(
         &chart.finish("Importance of the terms"),
@@ -204,17 +209,11 @@ fn listed(terms: &[TermReport]) -> Table {
     let mut rows = Table::new(head.chain(["takes at most", "adds at most"]));
     let shown = |x: f64| Cell::rounded(x, format!("{x:+.4}"));
     for term in terms.iter().take(LISTED) {
-        let mut ends = [0.0_f64; 2];
-        let slope = term.linear.map_or(0.0, |linear| linear.slope.abs());
-        for cell in term.cells.iter().filter(|cell| cell.rows > 0) {
-            ends = [ends[0].min(cell.value), ends[1].max(cell.value)];
-        }
         let rank = Cell::rounded(term.rank(), format!("{:.4}", term.rank()));
-        let [low, high] = match term.linear {
-            // A straight part has no end; two standard deviations are far.
-            Some(_) => [ends[0] - 2.0 * slope, ends[1] + 2.0 * slope],
-            None => ends,
-        };
+        let [low, high] = term.ends.unwrap_or_else(|| {
+            let slope = term.linear.map_or(0.0, |linear| linear.slope.abs());
+            [-2.0 * slope, 2.0 * slope]
+        });
         let mut cells = vec![Cell::from(short(&term.name)), rank];
         if has_intervals {
             let end = |k: usize| match term.interval {
@@ -227,6 +226,13 @@ fn listed(terms: &[TermReport]) -> Table {
         rows.row(cells);
     }
     let more = terms.len().saturating_sub(LISTED);
-    rows.foot = (more > 0).then(|| format!("… {more} more terms (all with --json)"));
+    let more = (more > 0).then(|| format!("… {more} more terms (all with --json)"));
+    let shown = &terms[..terms.len().min(LISTED)];
+    let is_unknown = |term: &TermReport| term.ends.is_none() && term.linear.is_some();
+    let at_two = (shown.iter().any(is_unknown)).then(|| {
+        "The largest numbers of the columns are not known: what is added two standard deviations from the mean.".to_string()
+    });
+    let foot: Vec<String> = at_two.into_iter().chain(more).collect();
+    rows.foot = (!foot.is_empty()).then(|| foot.join(" "));
     rows
 }

@@ -122,6 +122,8 @@ pub enum Why {
     Recall(f64),
     /// It is the model's own.
     Model,
+    /// It flags as many as there are positives, or as few more as ties allow.
+    AsMany,
     /// The difference of recall and false alarms is largest.
     Balance,
     /// No other costs less.
@@ -233,12 +235,19 @@ impl Judged {
         })
     }
 
-    /// The cut to begin with: the cheapest, the model's own, or the best balance.
+    /// The cut to begin with: the cheapest, the model's own if it flags anything, or the one that flags as many as there are positives.
     pub fn first_cut(&self) -> Option<&NamedCut> {
         let by = |why: Why| self.table.iter().find(|row| row.why.contains(&why));
         by(Why::Cheapest)
-            .or_else(|| by(Why::Model))
+            .or_else(|| by(Why::Model).filter(|row| row.cut.flagged > 0.0))
+            .or_else(|| by(Why::AsMany))
             .or_else(|| by(Why::Balance))
+    }
+
+    /// The model's own cut, where it flags nothing.
+    pub fn idle_cut(&self) -> Option<f64> {
+        let own = (self.table.iter()).find(|row| row.why.contains(&Why::Model));
+        own.filter(|row| row.cut.flagged == 0.0)?.cut.cut
     }
 
     /// The share of positives.
@@ -315,6 +324,9 @@ impl Cuts<'_> {
         if let Some(threshold) = threshold {
             found.push((own(threshold).max(1) - 1, Why::Model));
         }
+        let flagged = |k: usize| curve.tp[k] + curve.fp[k];
+        let as_many = (1..self.len()).find(|&k| flagged(k) >= curve.pos);
+        found.extend(as_many.map(|k| (k, Why::AsMany)));
         let balance = |k: &usize| curve.rates[1][*k] - curve.rates[0][*k];
         found.extend(first_largest(self.len(), balance).map(|k| (k, Why::Balance)));
         if self.costs.is_some() {

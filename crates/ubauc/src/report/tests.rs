@@ -95,6 +95,14 @@ proptest! {
             }
         }
         prop_assert_eq!(judged.table.iter().filter(|row| row.why.contains(&Why::Model)).count(), 1);
+        // One cut flags as many as are positive, or as few more as ties allow.
+        let row = judged.table.iter().find(|row| row.why.contains(&Why::AsMany)).unwrap();
+        prop_assert!(row.cut.tp + row.cut.fp >= n_pos);
+        // The model's own cut may be below the score that does the same.
+        if let Some(at) = row.cut.cut.filter(|_| !row.why.contains(&Why::Model)) {
+            let above = scores.iter().filter(|score| **score > at).count() as f64;
+            prop_assert!(above < n_pos);
+        }
     }
 
     #[test]
@@ -334,4 +342,20 @@ fn pages_of_few_and_of_very_many_classes() {
     };
     let page = empty.to_html();
     assert!(page.ends_with("</html>\n") && !page.contains("data value=\"NaN"));
+}
+
+#[test]
+fn a_cut_that_flags_nothing_is_said_and_not_the_first() {
+    let scores = [-3.0, -2.5, -2.0, -1.5, -1.0];
+    let positive = [false, false, false, true, false];
+    let judged = Judged::new(&scored(&scores, &positive), None).unwrap();
+    // The model's own is 0.5.
+    assert_eq!(judged.idle_cut(), Some(0.5));
+    let first = judged.first_cut().unwrap();
+    assert_eq!((first.cut.cut, first.cut.flagged), (Some(-1.0), 0.2));
+    assert!(first.why.contains(&Why::AsMany));
+    let higher = scores.map(|score| score + 2.0);
+    let judged = Judged::new(&scored(&higher, &positive), None).unwrap();
+    assert_eq!(judged.idle_cut(), None);
+    assert!(judged.first_cut().unwrap().why.contains(&Why::Model));
 }

@@ -148,6 +148,7 @@ fn name(why: Why) -> String {
     match why {
         Why::Recall(share) => format!("finds {:.0} %", 100.0 * share),
         Why::Model => "the model's own".to_string(),
+        Why::AsMany => "as many as are positive".to_string(),
         Why::Balance => "best balance".to_string(),
         Why::Cheapest => "cheapest".to_string(),
     }

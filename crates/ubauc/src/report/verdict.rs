@@ -111,12 +111,16 @@ fn where_to_cut(report: &Report, main: &Judged) -> String {
         .position(|other| other == row)
         .unwrap_or(0);
     let key = |field: &str| format!("scorers.0.table.{at}.{field}");
+    let cut = row.cut;
     let why = match () {
         () if row.why.contains(&Why::Cheapest) => "no other cut costs less",
-        () if row.why.contains(&Why::Model) => "the model's own cut",
+        () if row.why.contains(&Why::Model) && cut.flagged > 0.0 => "the model's own cut",
+        () if row.why.contains(&Why::AsMany) => "as many as there are positives",
         () => "the best balance of both mistakes",
     };
-    let cut = row.cut;
+    let idle = main.idle_cut().map_or(String::new(), |own| {
+        format!(" The model's own cut, {own:.4}, flags none of these rows.")
+    });
     let positive = name(&report.classes[1]);
     let shown = match cut.cut {
         Some(value) => format!(
@@ -138,7 +142,7 @@ fn where_to_cut(report: &Report, main: &Judged) -> String {
     };
     format!(
         "<p>Flag rows that score <strong>{shown}</strong> ({why}): that is {} of all rows, finds {} of class {positive} and raises a false alarm for {} \
-         of the others.{right}</p>\n<p>If misses cost more than false alarms, cut lower: <a href=\"#cuts\">see what each cut does</a>.</p>\n",
+         of the others.{right}{idle}</p>\n<p>If misses cost more than false alarms, cut lower: <a href=\"#cuts\">see what each cut does</a>.</p>\n",
         share(&key("flagged"), cut.flagged),
         share(&key("recall"), cut.recall),
         share(&key("false_alarms"), cut.false_alarms),

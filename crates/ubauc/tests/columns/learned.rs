@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ubauc::Error;
 use ubauc::data::table::{Column, Table, Values};
-use ubauc::features::columns::{Cells, ColumnMap, Effect, Level, Note, PairCells, Rare};
+use ubauc::features::columns::{Cells, ColumnMap, Effect, Level, Note, PairCells, Rare, Unseen};
 
 use super::{category, number, table, time};
 
@@ -172,6 +172,40 @@ fn a_million_levels_are_pooled() {
     assert_eq!((rare.levels, rare.rows), (999_990, 999_990));
     let rows = map.apply(&table).unwrap();
     assert_eq!((rows.row(3).get(0), rows.row(n - 1).get(1)), (1.0, 1.0));
+}
+
+#[test]
+fn a_level_that_was_never_seen_is_told_from_a_rare_one() {
+    let map = learn(vec![
+        category("w", &["a", "a", "a", "b", "b", "b", "c", ""]),
+        category("v", &["p", "p", "p", "q", "q", "q", "q", "p"]),
+        number("x", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
+    ]);
+    let rows = table(vec![
+        category("w", &["a", "c", "new", "", "newer"]),
+        category("v", &["p", "q", "", "p", "r"]),
+        number("x", &[1.0; 5]),
+    ]);
+    let found = |map: &ColumnMap, rows: &Table| -> Vec<(String, Unseen, Vec<usize>)> {
+        let all = map.unseen_levels(rows).into_iter();
+        all.map(|u| (u.column, u.what, u.rows)).collect()
+    };
+    let expected = [
+        ("w".to_string(), Unseen::Never, vec![2, 4]),
+        ("v".to_string(), Unseen::Never, vec![4]),
+    ];
+    assert_eq!(found(&map, &rows), expected);
+    // A file of an earlier build does not say which levels were rare.
+    let mut old = map.clone();
+    old.columns[0].rare_hashes.clear();
+    let of_old = found(&old, &rows);
+    assert_eq!(
+        of_old[0],
+        ("w".to_string(), Unseen::RareOrNever, vec![1, 2, 4])
+    );
+    assert_eq!(of_old[1], expected[1]);
+    // Hashed levels have a cell for every text.
+    assert!(found(&map.hashed(10).unwrap(), &rows).is_empty());
 }
 
 /// A number with a gap and a category of one level.

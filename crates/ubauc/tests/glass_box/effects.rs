@@ -1,9 +1,16 @@
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use ubauc::data::labels::Binary;
 use ubauc::data::table::Table;
-use ubauc::glass_box::effects::{EffectSums, Effects, SavedTerm};
+use ubauc::document::text;
+use ubauc::features::columns::{Cells, Effect};
+use ubauc::glass_box::effects::{EffectSums, Effects, SavedEffects, SavedTerm};
+use ubauc::glass_box::explain::{Explained, Shown};
 use ubauc::glass_box::{GlassBox, MapKind, PairChoice};
 use ubauc::solver::ba_ubauc::BaUbaucParams;
 
-use super::{example, training};
+use super::{example, labels, training};
+use crate::columns::{number, table};
 
 fn params() -> BaUbaucParams {
     BaUbaucParams {
@@ -192,7 +199,10 @@ fn sums_of_parts_give_the_effects_of_all_rows() {
         let shifts = |t: &SavedTerm| t.shifts.iter().flatten().flatten().copied().collect();
         let numbers = |t: &SavedTerm| -> Vec<f64> {
             let shifts: Vec<f64> = shifts(t);
-            [vec![t.importance, t.constant], t.values.clone(), shifts].concat()
+            let of_cells = t.numbers.iter().flat_map(|&n| <[f64; 3]>::from(n));
+            let of_cells: Vec<f64> = of_cells.collect();
+            let ends = vec![t.importance, t.constant];
+            [ends, t.values.clone(), shifts, of_cells].concat()
         };
         let (a, b) = (numbers(a), numbers(b));
         assert_eq!(a.len(), b.len());
@@ -200,4 +210,102 @@ fn sums_of_parts_give_the_effects_of_all_rows() {
     }
     assert!(sums.merge(&EffectSums::default()).is_err());
     assert!(Effects::of_sums(map, weights, b, &EffectSums::default()).is_err());
+}
+
+/// A lognormal column of which the score is nearly a straight line.
+fn skewed(n: usize) -> (Vec<f64>, Binary) {
+    let rng = &mut Pcg64::seed_from_u64(3);
+    let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+    let x: Vec<f64> = (0..n).map(|_| (1.5 * normal() + 3.0).exp()).collect();
+    let positive = x.iter().map(|x| x / 60.0 + normal() > 0.6).collect();
+    (x, labels(positive))
+}
+
+/// What a cell is said to add is what its rows get.
+#[test]
+fn cells_of_a_skewed_number_have_the_mean_and_the_ends_of_their_rows() {
+    let (x, labels) = skewed(3000);
+    let table = table(vec![number("x", &x)]);
+    let found = training(&table, &labels)
+        .fit(&MapKind::Additive, &params(), None)
+        .unwrap();
+    let (map, weights) = (&found.learned.map, &found.outcome.model.weights);
+    let effects = effects(&found, &table);
+    let term = &effects.terms[0];
+    let cuts = map.effects.iter().find_map(|effect| match effect {
+        Effect::Cells {
+            cells: Cells::Bins { cuts, .. },
+            ..
+        } => Some(cuts.clone()),
+        _ => None,
+    });
+    let cuts = cuts.unwrap();
+    let values = effects.eval(&table).unwrap();
+    let saved = effects.saved();
+    let explained = |saved: &SavedEffects| Explained::new(&found.model(), Some(saved)).unwrap();
+    let mut all = [f64::INFINITY, f64::NEG_INFINITY];
+    for cell in term.cells.iter().filter(|cell| cell.rows > 0) {
+        let is_in = |x: &f64| cuts.partition_point(|cut| cut <= x) as u32 == cell.cell[0];
+        let rows = (x.iter().zip(&values)).filter(|(x, _)| is_in(x));
+        let added: Vec<f64> = rows.map(|(_, row)| row[0]).collect();
+        assert_eq!(added.len() as u64, cell.rows);
+        let mean = added.iter().sum::<f64>() / added.len() as f64;
+        let least = added.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = added.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let pairs = [
+            (cell.mean(), mean),
+            (cell.ends()[0], least),
+            (cell.ends()[1], most),
+        ];
+        assert!(
+            pairs.iter().all(|(a, b)| (a - b).abs() < 1e-10),
+            "{pairs:?}"
+        );
+        all = [all[0].min(least), all[1].max(most)];
+    }
+    let report = explained(&saved);
+    let ends = report.terms[0].ends.unwrap();
+    assert!((ends[0] - all[0]).abs() < 1e-10 && (ends[1] - all[1]).abs() < 1e-10);
+    assert!(report.terms[0].sides[0].is_skewed);
+    // The text says both, and in the last line the mean.
+    let text = text::render(&report.document(Shown { top: 1, all: "" }));
+    let foot = format!("from {:+.4} to {:+.4}", all[0], all[1]);
+    assert!(text.contains(&foot), "{foot}\n{text}");
+
+    // A file without these numbers is read as it was: the middles of bins, which are far off in the last one.
+    let mut old = saved.clone();
+    old.terms[0].numbers.clear();
+    let old = explained(&old);
+    let last = |explained: &Explained| explained.terms[0].cells[cuts.len()].mean();
+    let restored = Effects::restore(map, weights, &saved).unwrap();
+    assert_eq!(restored.terms[0].cells, term.cells);
+    let slope = term.slope.unwrap();
+    let info = map.columns[0].numbers.unwrap();
+    let middle = (cuts[cuts.len() - 1] + info.max) / 2.0;
+    let by_hand = term.cells[cuts.len()].value + slope * (middle - info.mean) / info.deviation;
+    assert!((last(&old) - by_hand).abs() < 1e-10);
+    assert!((last(&old) - last(&report)).abs() > 0.1);
+    // A file with numbers of some cells only is refused.
+    let mut short = saved.clone();
+    short.terms[0].numbers.pop();
+    assert!(Explained::new(&found.model(), Some(&short)).is_err());
+}
+
+#[test]
+fn an_importance_outside_its_interval_is_explained() {
+    let (table, labels) = example(6, 400);
+    let found = training(&table, &labels)
+        .fit(&MapKind::Linear, &params(), None)
+        .unwrap();
+    let saved = effects(&found, &table).saved();
+    let said = |share: [f64; 2]| {
+        let ends = |term: &SavedTerm| share.map(|share| share * term.importance);
+        let intervals = saved.terms.iter().map(ends).collect();
+        let saved = saved.clone().with_intervals(Some(intervals));
+        let explained = Explained::new(&found.model(), Some(&saved)).unwrap();
+        text::render(&explained.document(Shown { top: 1, all: "" }))
+    };
+    let note = "an interval leaves out what noise adds to an importance, and may lie below it";
+    assert!(said([0.2, 0.9]).contains(note));
+    assert!(!said([0.2, 1.1]).contains(note));
 }

@@ -68,6 +68,7 @@ fn full(features: FeatureMap, weights: Vec<f64>) -> Value {
             values: vec![0.5],
             shifts: Some([vec![0.5], vec![0.5]]),
             rows: vec![vec![0, 2]],
+            numbers: vec![[0.5, -0.5, 1.5].into()],
         }],
         means: vec![0.5],
         deviations: vec![0.5],

@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{ColumnInfo, ColumnKind, ColumnMap};
 use crate::data::table::{Column, MISSING, Table, Values};
 use crate::features::hash;
@@ -48,6 +50,97 @@ impl ColumnMap {
             }
         };
         self.columns.iter().zip(used).map(bound).collect()
+    }
+}
+
+/// What is known of a level that is none of those of training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unseen {
+    /// No training row had it.
+    Never,
+    /// The column had many levels in too few training rows for a cell of their own, of which nothing is kept: it is one of these, or no
+    /// training row had it.
+    RareOrNever,
+}
+
+impl Unseen {
+    /// As messages have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unseen::Never => "never seen in training",
+            Unseen::RareOrNever => "rare or never seen in training",
+        }
+    }
+}
+
+/// Rows of a table with such levels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnseenLevels {
+    /// The column.
+    pub column: String,
+    /// What is known of them.
+    pub what: Unseen,
+    /// The rows, ascending.
+    pub rows: Vec<usize>,
+}
+
+impl ColumnMap {
+    /// The categories that effects read and in which some row has a level that no training row had; hashed ones have a cell for every text.
+    pub fn unseen_levels(&self, table: &Table) -> Vec<UnseenLevels> {
+        let is_read = |column: usize| {
+            let mut read = self.effects.iter().flat_map(|effect| effect.columns());
+            read.any(|&of_effect| of_effect == column)
+        };
+        let mut found = Vec::new();
+        for (at, info) in self.columns.iter().enumerate() {
+            let is_known = info.kind == ColumnKind::Category && info.hash_bits.is_none();
+            let column = table.column(&info.name).filter(|_| is_known && is_read(at));
+            let Some(column) = column else {
+                continue;
+            };
+            let rows = unseen_rows(info, &column.values);
+            if !rows.is_empty() {
+                let has_names = info.rare.is_none() || !info.rare_hashes.is_empty();
+                found.push(UnseenLevels {
+                    column: info.name.clone(),
+                    what: match has_names {
+                        true => Unseen::Never,
+                        false => Unseen::RareOrNever,
+                    },
+                    rows,
+                });
+            }
+        }
+        found
+    }
+}
+
+fn unseen_rows(info: &ColumnInfo, values: &Values) -> Vec<usize> {
+    let is_unseen = |text: &str| {
+        let hash = || hash::level(&info.name, text, u32::BITS);
+        position(info, text).is_none() && info.rare_hashes.binary_search(&hash()).is_err()
+    };
+    match values {
+        Values::Category { codes, levels } => {
+            let mut of_code: Vec<Option<bool>> = vec![None; levels.len()];
+            let mut is_unseen = |code: u32| {
+                let code = code as usize;
+                *of_code[code].get_or_insert_with(|| is_unseen(&levels[code]))
+            };
+            let all = codes.iter().enumerate().filter(|(_, c)| **c != MISSING);
+            all.filter(|(_, code)| is_unseen(**code))
+                .map(|(i, _)| i)
+                .collect()
+        }
+        Values::Number(numbers) => {
+            let all = numbers.iter().enumerate().filter(|(_, x)| !x.is_nan());
+            // −0 is 0.
+            all.filter(|(_, x)| is_unseen(&(**x + 0.0).to_string()))
+                .map(|(i, _)| i)
+                .collect()
+        }
+        Values::Time(_) => Vec::new(),
     }
 }
 

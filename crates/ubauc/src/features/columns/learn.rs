@@ -63,6 +63,7 @@ impl ColumnMap {
                 info.hash_bits = Some(bits);
                 info.levels.clear();
                 info.rare = None;
+                info.rare_hashes.clear();
             }
         }
         self.check()?;
@@ -79,6 +80,7 @@ fn learned(name: &str, column: usize, summary: &ColumnSummary<'_>) -> (ColumnInf
         levels: Vec::new(),
         hash_bits: None,
         rare: None,
+        rare_hashes: Vec::new(),
         direction: None,
         note: None,
     };
@@ -133,6 +135,9 @@ fn number(
     }
 }
 
+/// Rare levels of a column whose hashes are kept; of more, none is.
+const MOST_RARE: usize = 4096;
+
 /// The cells of a category, or none where all rows would be in the same.
 fn category<'a>(
     info: &mut ColumnInfo,
@@ -143,11 +148,19 @@ fn category<'a>(
         if rows < LEAST_ROWS {
             rare.levels += 1;
             rare.rows += rows;
+            if info.rare_hashes.len() <= MOST_RARE {
+                info.rare_hashes
+                    .push(hash::level(&info.name, name, u32::BITS));
+            }
         } else {
             let name = name.to_string();
             info.levels.push(Level { name, rows });
         }
     }
+    if info.rare_hashes.len() > MOST_RARE {
+        info.rare_hashes.clear();
+    }
+    info.rare_hashes.sort_unstable();
     info.levels.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     info.rare = (rare.levels > 0).then_some(rare);
     let kept = info.levels.len() as u32;

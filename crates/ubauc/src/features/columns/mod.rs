@@ -40,6 +40,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use additive::COARSE;
 pub use additive::{FACTOR, MAX_CELLS, NestedMap, NumberBins, WIDTHS, column_values};
+pub use bind::{Unseen, UnseenLevels};
 pub use cells::Cells;
 pub use learn::{LEAST_ROWS, Learn};
 pub use monotone::{Direction, Monotone};
@@ -79,6 +80,10 @@ pub struct ColumnInfo {
     /// Of a category: the levels with fewer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rare: Option<Rare>,
+    /// Of a category: hashes of the names of these, ascending, unless there are many. A level with neither a cell of its own nor a hash here
+    /// was in no training row. The names are not kept: a rare text may be a person's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rare_hashes: Vec<u32>,
     /// How the score must change with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,

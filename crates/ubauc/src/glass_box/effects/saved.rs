@@ -1,7 +1,7 @@
 //! Effects as a model file keeps them: what the map and the weights do not tell, since it depends on the training rows.
 //!
 //! Of a model of columns that is the centre of every term, what pairs have given to the terms of their columns, how many
-//! rows are in every cell, and importances. Of a model of complete numbers it is mean m_j and deviation d_j of every feature:
+//! rows are in every cell, where in it they are, and importances. Of a model of complete numbers it is mean m_j and deviation d_j of every feature:
 //!
 //! ```text
 //! score = (b + Σ_j w_j m_j) + Σ_j w_j (x_j − m_j),   importance of j = |w_j| d_j
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effects, Term, describe, terms_of};
+use super::{CellNumbers, Effects, Term, TermCell, describe, terms_of};
 use crate::data::rows::Rows;
 use crate::features::columns::ColumnMap;
 use crate::{Error, Result};
@@ -57,6 +57,9 @@ pub struct SavedTerm {
     /// A cell, or the two of a pair, and how many training rows are in it; cells without rows are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Vec<u64>>,
+    /// Of a column with a linear part: z = (x − mean)/deviation of the rows in each cell of `rows`. Files of earlier builds do not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<CellNumbers>,
 }
 
 impl SavedEffects {
@@ -170,13 +173,18 @@ impl Effects {
                 _ => same("shifts of a pair", 2, 0)?,
             }
             let sides = term.table.sides.len();
+            if !saved.numbers.is_empty() {
+                let (expected, got) = (saved.rows.len(), saved.numbers.len());
+                same("numbers of the cells of a term", expected, got)?;
+            }
             let mut counts = BTreeMap::new();
-            for cell in &saved.rows {
+            for (at, cell) in saved.rows.iter().enumerate() {
                 same("cells and rows of a term", sides + 1, cell.len())?;
                 let cells = cell[..sides]
                     .iter()
                     .map(|&c| u32::try_from(c).unwrap_or(u32::MAX));
-                counts.insert(cells.collect(), cell[sides]);
+                let numbers = saved.numbers.get(at).copied();
+                counts.insert(cells.collect(), (cell[sides], numbers));
             }
             describe(term, &readers, &counts);
         }
@@ -189,11 +197,12 @@ impl Effects {
 }
 
 fn saved_term(term: &Term) -> SavedTerm {
-    let with_rows = term.cells.iter().filter(|cell| cell.rows > 0);
-    let rows = with_rows.map(|cell| {
+    let with_rows = || term.cells.iter().filter(|cell| cell.rows > 0);
+    let rows = with_rows().map(|cell| {
         let cells = cell.cell.iter().map(|&c| u64::from(c));
         cells.chain([cell.rows]).collect()
     });
+    let numbers = |cell: &TermCell| cell.numbers;
     let pair = term.table.pair.as_ref();
     SavedTerm {
         importance: term.importance,
@@ -203,5 +212,6 @@ fn saved_term(term: &Term) -> SavedTerm {
         values: term.table.values.clone(),
         shifts: pair.map(|(_, _, shifts)| shifts.clone()),
         rows: rows.collect(),
+        numbers: with_rows().filter_map(numbers).collect(),
     }
 }

@@ -1,20 +1,21 @@
 //! What effects need of the rows: sums over the rows in each cell of each term, which can be merged.
 //!
 //! A term is a function of the cells of a row and, if it has a linear part, of a number z. With the sums of s, sz and sz²
-//! over the rows of weight s in each cell, the mean and the deviation of any such function over all rows are known.
+//! over the rows of weight s in each cell, the mean and the deviation of any such function over all rows are known, and with the smallest
+//! and the largest z its ends.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Readings, terms_of};
+use super::{CellNumbers, Readings, terms_of};
 use crate::data::scale::check_each_weight;
 use crate::data::table::Table;
 use crate::features::columns::ColumnMap;
 use crate::{Error, Result};
 
 /// Of the rows in one cell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct CellSum {
     /// Rows.
     pub(super) rows: u64,
@@ -22,6 +23,42 @@ pub(super) struct CellSum {
     pub(super) weight: f64,
     pub(super) number: f64,
     pub(super) square: f64,
+    /// The smallest and the largest z.
+    min: f64,
+    max: f64,
+}
+
+impl CellSum {
+    /// Of a row of weight s.
+    fn of_row(s: f64, z: f64) -> CellSum {
+        CellSum {
+            rows: 1,
+            weight: s,
+            number: s * z,
+            square: s * z * z,
+            min: z,
+            max: z,
+        }
+    }
+
+    fn add(&mut self, more: &CellSum) {
+        self.rows += more.rows;
+        self.weight += more.weight;
+        self.number += more.number;
+        self.square += more.square;
+        self.min = self.min.min(more.min);
+        self.max = self.max.max(more.max);
+    }
+
+    pub(super) fn numbers(&self) -> CellNumbers {
+        let mean = self.number / self.weight;
+        CellNumbers {
+            // Rounding may leave it outside.
+            mean: mean.max(self.min).min(self.max),
+            min: self.min,
+            max: self.max,
+        }
+    }
 }
 
 /// Of one term: the cells of its sides with their sums, ascending.
@@ -31,6 +68,11 @@ pub(super) struct TermSums(BTreeMap<Vec<u32>, CellSum>);
 impl TermSums {
     pub(super) fn cells(&self) -> impl Iterator<Item = (&[u32], &CellSum)> {
         self.0.iter().map(|(cells, sum)| (cells.as_slice(), sum))
+    }
+
+    fn add(&mut self, cells: Vec<u32>, more: &CellSum) {
+        let entry = self.0.entry(cells);
+        entry.and_modify(|sum| sum.add(more)).or_insert(*more);
     }
 }
 
@@ -55,11 +97,7 @@ impl EffectSums {
             let s = weight(i);
             for (term, sums) in terms.iter().zip(&mut sums) {
                 let z = term.table.linear.map_or(0.0, |k| rows.number(i, k));
-                let sum = sums.0.entry(rows.cells(i, &term.table.sides)).or_default();
-                sum.rows += 1;
-                sum.weight += s;
-                sum.number += s * z;
-                sum.square += s * z * z;
+                sums.add(rows.cells(i, &term.table.sides), &CellSum::of_row(s, z));
             }
         }
         Ok(EffectSums { terms: sums })
@@ -70,11 +108,7 @@ impl EffectSums {
         self.of_terms(next.terms.len())?;
         for (mine, other) in self.terms.iter_mut().zip(&next.terms) {
             for (cells, more) in &other.0 {
-                let sum = mine.0.entry(cells.clone()).or_default();
-                sum.rows += more.rows;
-                sum.weight += more.weight;
-                sum.number += more.number;
-                sum.square += more.square;
+                mine.add(cells.clone(), more);
             }
         }
         Ok(())

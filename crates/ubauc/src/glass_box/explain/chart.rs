@@ -56,7 +56,13 @@ pub(super) fn table(term: &TermReport, all: &str) -> Table {
             signed(value, largest),
         ]);
     }
-    table.foot = (more > 0).then(|| format!("… {more} more (all {all})"));
+    let is_binned = term.sides.len() == 1 && term.sides.iter().any(|side| !side.cuts.is_empty());
+    table.foot = match term.ends.filter(|_| is_binned) {
+        Some([least, most]) => Some(format!(
+            "a line has the mean of its examples; single ones have from {least:+.4} to {most:+.4}"
+        )),
+        None => (more > 0).then(|| format!("… {more} more (all {all})")),
+    };
     table
 }
 
@@ -109,24 +115,19 @@ fn straight(term: &TermReport, side: &Side) -> Vec<Line> {
     lines
 }
 
-/// Neighbouring bins with about the same number of examples in each line; the straight part is that of the middle of a bin.
+/// Neighbouring bins with about the same number of examples in each line, and the mean of what the term adds to these.
 fn joined_bins(term: &TermReport, side: &Side) -> Vec<Line> {
     let cuts = &side.cuts;
-    let [min, max] = side.range.unwrap_or_default();
     let bins = cuts.len() + 1;
     let (of_bins, others) = term.cells.split_at(bins.min(term.cells.len()));
     let mut left: u64 = of_bins.iter().map(|cell| cell.rows).sum();
     let low = |bin: usize| bin.checked_sub(1).map(|at| cuts[at]);
     let high = |bin: usize| cuts.get(bin).copied();
-    let at_middle = |bin: usize| {
-        let ends = low(bin).unwrap_or(min) + high(bin).unwrap_or(max);
-        term.linear.map_or(0.0, |linear| linear.at(ends / 2.0))
-    };
     let mut lines = Vec::new();
     let (mut first, mut rows, mut sum) = (0, 0, 0.0);
     for (bin, cell) in of_bins.iter().enumerate() {
         rows += cell.rows;
-        sum += cell.rows as f64 * (cell.value + at_middle(bin));
+        sum += cell.rows as f64 * cell.mean();
         let is_last = bin + 1 == of_bins.len();
         // Of what is left, so that a heavy value does not take the lines of the others.
         let to_come = BINS.saturating_sub(lines.len()).max(1);
@@ -174,6 +175,7 @@ pub(super) fn shown(x: f64, is_time: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::glass_box::effects::WithLinear;
     use crate::glass_box::explain::Linear;
 
     fn numbers(cuts: Vec<f64>, max: f64) -> Side {
@@ -182,6 +184,7 @@ mod tests {
             cuts,
             range: Some([0.0, max]),
             cells: Vec::new(),
+            is_skewed: false,
         }
     }
 
@@ -195,11 +198,13 @@ mod tests {
 
     #[test]
     fn a_heavy_value_does_not_take_the_lines_of_the_others() {
-        let cell = |at: u32, rows: u64, value: f64| TermCell {
-            cell: vec![at],
-            names: vec![String::new()],
-            rows,
-            value,
+        let cell = |at: u32, rows: u64, value: f64, mean: f64| TermCell {
+            with_linear: Some(WithLinear {
+                mean,
+                least: mean - 1.0,
+                most: mean + 1.0,
+            }),
+            ..TermCell::new(vec![at], vec![String::new()], rows, value)
         };
         let term = TermReport {
             name: "x".to_string(),
@@ -214,32 +219,30 @@ mod tests {
                 deviation: 2.0,
             }),
             cells: vec![
-                cell(0, 20, 1.0),
-                cell(1, 1, 0.0),
-                cell(2, 1, 4.0),
-                cell(3, 5, -2.0),
-                cell(4, 7, 9.0),
+                cell(0, 20, 1.0, 0.5),
+                cell(1, 1, 0.0, 1.5),
+                cell(2, 1, 4.0, 6.5),
+                cell(3, 5, -2.0, 2.0),
+                cell(4, 7, 9.0, 9.0),
             ],
+            ends: Some([-0.5, 10.0]),
             constant: 0.0,
             sides: vec![numbers(vec![2.0, 3.0, 4.0], 8.0)],
         };
-        let lines = lines(&term).0;
+        let lines = super::lines(&term).0;
         let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, ["x < 2", "2 <= x < 3", "3 <= x < 4", "4 <= x", ""]);
-        // Middles 1, 2.5, 3.5 and 6: the straight part is 0, 1.5, 2.5 and 5.
+        // The mean of the examples, wherever the middle of a bin is.
         let values: Vec<f64> = lines.iter().map(|line| line.value).collect();
-        assert_eq!(values, [1.0, 1.5, 6.5, 3.0, 9.0]);
+        assert_eq!(values, [0.5, 1.5, 6.5, 2.0, 9.0]);
+        let foot = table(&term, "").foot.unwrap();
+        assert!(foot.ends_with("from -0.5000 to +10.0000"), "{foot}");
         assert_eq!(shown(0.1 + 0.2, false), "0.3");
     }
 
     #[test]
     fn joined_bins_have_the_mean_of_their_examples() {
-        let cell = |at: u32| TermCell {
-            cell: vec![at],
-            names: vec![String::new()],
-            rows: 1,
-            value: f64::from(at),
-        };
+        let cell = |at: u32| TermCell::new(vec![at], vec![String::new()], 1, f64::from(at));
         let term = TermReport {
             name: "x".to_string(),
             columns: vec!["x".to_string()],
@@ -249,6 +252,7 @@ mod tests {
             directions: Default::default(),
             linear: None,
             cells: (0..24).map(cell).collect(),
+            ends: None,
             constant: 0.0,
             sides: vec![numbers((1..24).map(f64::from).collect(), 24.0)],
         };

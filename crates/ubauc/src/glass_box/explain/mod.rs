@@ -25,6 +25,10 @@ use super::effects::{Effects, SavedEffects};
 pub use row::{RowSum, RowTerm};
 pub use terms::{Linear, Side, SideCell, SideKind, TermReport};
 
+/// Said where an importance is not in its interval.
+pub(crate) const CORRECTED: &str =
+    "an interval leaves out what noise adds to an importance, and may lie below it";
+
 /// Importances shown to people.
 const SHOWN: usize = 40;
 
@@ -139,7 +143,14 @@ fn importances(terms: &[&TermReport], all: &str) -> Table {
         table.row(cells);
     }
     let more = terms.len().saturating_sub(SHOWN);
-    table.foot = (more > 0).then(|| format!("… {more} more terms (all {all})"));
+    let more = (more > 0).then(|| format!("… {more} more terms (all {all})"));
+    let corrected = terms
+        .iter()
+        .take(SHOWN)
+        .any(|term| term.is_outside_interval());
+    let corrected = corrected.then(|| CORRECTED.to_string());
+    let foot: Vec<String> = more.into_iter().chain(corrected).collect();
+    table.foot = (!foot.is_empty()).then(|| foot.join("; "));
     table
 }
 

@@ -9,6 +9,8 @@ use crate::data::calendar::date;
 use crate::data::rows::Rows;
 use crate::data::table::{Table, Values};
 use crate::document::{self, Document, Facts};
+use crate::features::FeatureMap;
+use crate::features::columns::{Unseen, UnseenLevels};
 use crate::model::Model;
 
 /// Terms shown to people; the others are added up in one line.
@@ -39,6 +41,9 @@ pub struct RowTerm {
     pub name: String,
     /// What the example has.
     pub value: String,
+    /// Of a level that is none of those of training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<Unseen>,
     /// In units of the score.
     pub adds: f64,
 }
@@ -68,10 +73,19 @@ impl Explained {
     /// The score of a row of a table. The model is the one that is explained.
     pub fn row_of_table(&self, model: &Model, table: &Table, at: usize) -> Result<RowSum> {
         let score = model.scores_table(table)?[at];
+        let unseen = match &model.features {
+            FeatureMap::Columns(map) => map.unseen_levels(table),
+            FeatureMap::Identity | FeatureMap::Hash { .. } => Vec::new(),
+        };
+        let unseen: Vec<&UnseenLevels> = (unseen.iter())
+            .filter(|levels| levels.rows.contains(&at))
+            .collect();
         let values = (self.terms.iter())
             .map(|term| {
                 let texts = term.columns.iter().map(|c| value_text(table, c, at));
-                texts.collect::<Vec<String>>().join(", ")
+                let is_of = |levels: &&&UnseenLevels| term.columns.contains(&levels.column);
+                let what = unseen.iter().find(is_of).map(|levels| levels.what);
+                (texts.collect::<Vec<String>>().join(", "), what)
             })
             .collect();
         Ok(self.sum(model, score, values, &self.eval_table(table)?[at]))
@@ -81,18 +95,25 @@ impl Explained {
     pub fn row_of_numbers(&self, model: &Model, rows: &Rows, at: usize) -> Result<RowSum> {
         let score = model.score(rows.row(at))?;
         let values = dense_row(rows, at, self.terms.len());
-        let values = values.iter().map(|x| shown(*x, false)).collect();
+        let values = values.iter().map(|x| (shown(*x, false), None)).collect();
         let mut sum = self.sum(model, score, values, &self.eval_rows(rows)?[at]);
         sum.terms.retain(|term| term.adds != 0.0);
         Ok(sum)
     }
 
-    fn sum(&self, model: &Model, score: f64, values: Vec<String>, adds: &[f64]) -> RowSum {
+    fn sum(
+        &self,
+        model: &Model,
+        score: f64,
+        values: Vec<(String, Option<Unseen>)>,
+        adds: &[f64],
+    ) -> RowSum {
         let parts = self.terms.iter().zip(values).zip(adds);
         let mut terms: Vec<RowTerm> = parts
-            .map(|((term, value), &adds)| RowTerm {
+            .map(|((term, (value, unseen)), &adds)| RowTerm {
                 name: term.name.clone(),
                 value,
+                unseen,
                 adds,
             })
             .collect();
@@ -129,7 +150,11 @@ impl RowSum {
         };
         table.row(row("mean score", "", self.intercept));
         for term in self.terms.iter().take(SHOWN) {
-            table.row(row(&term.name, &term.value, term.adds));
+            let value = match term.unseen {
+                Some(unseen) => format!("{} ({})", term.value, unseen.name()),
+                None => term.value.clone(),
+            };
+            table.row(row(&term.name, &value, term.adds));
         }
         if let Some(rest) = self.terms.get(SHOWN..).filter(|rest| !rest.is_empty()) {
             let name = format!("{} more terms", rest.len());

@@ -11,6 +11,9 @@ use crate::glass_box::effects::{Effects, SavedEffects, Term, TermCell};
 use crate::model::Model;
 use crate::{Error, Result};
 
+/// Of the range of a column: see [`Side::is_skewed`].
+const SKEWED: f64 = 0.1;
+
 /// What a column or a pair adds to the score.
 #[derive(Debug, Clone, Serialize)]
 pub struct TermReport {
@@ -36,6 +39,9 @@ pub struct TermReport {
     /// Of a column all cells, of a pair those that training rows are in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<TermCell>,
+    /// The least and the most that it adds to a training row, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends: Option<[f64; 2]>,
     /// What is added without any cell and where the number is at its mean, as for a level that was never seen.
     pub constant: f64,
     /// One for each column.
@@ -54,7 +60,8 @@ pub struct Linear {
 }
 
 impl Linear {
-    pub(super) fn at(&self, x: f64) -> f64 {
+    /// What it adds at a value of the column.
+    pub fn at(&self, x: f64) -> f64 {
         self.slope * (x - self.mean) / self.deviation
     }
 }
@@ -73,6 +80,9 @@ pub struct Side {
     /// All cells, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<SideCell>,
+    /// Of the bins of a column: a tenth of the range and less has nine tenths of the rows. Figures then draw bins equally wide.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_skewed: bool,
 }
 
 /// What a side of a term reads.
@@ -115,6 +125,12 @@ impl TermReport {
         }
     }
 
+    /// Whether the importance is outside its interval, which is corrected for noise.
+    pub fn is_outside_interval(&self) -> bool {
+        let is_in = |[low, high]: [f64; 2]| (low..=high).contains(&self.rank());
+        self.interval.is_some_and(|interval| !is_in(interval))
+    }
+
     /// Importance, or the weight where that is not known.
     pub fn rank(&self) -> f64 {
         let slope = self.linear.map_or(0.0, |linear| linear.slope.abs());
@@ -139,19 +155,26 @@ pub(super) fn explained(model: &Model, effects: Option<&SavedEffects>) -> Result
 
 fn of_columns(map: &ColumnMap, model: &Model, saved: &SavedEffects) -> Result<Explained> {
     let effects = Effects::restore(map, &model.weights, saved)?;
-    let report = |(k, term): (usize, &Term)| TermReport {
-        name: term.name.clone(),
-        columns: (term.columns.iter())
-            .map(|&column| map.columns[column].name.clone())
-            .collect(),
-        importance: Some(term.importance),
-        interval: saved.terms[k].interval,
-        directions: directions_of(map, term),
-        gain: saved.terms[k].gain,
-        linear: linear_of(map, term),
-        cells: term.cells.clone(),
-        constant: saved.terms[k].constant,
-        sides: sides_of(&effects, term),
+    let report = |(k, term): (usize, &Term)| {
+        let report = TermReport {
+            name: term.name.clone(),
+            columns: (term.columns.iter())
+                .map(|&column| map.columns[column].name.clone())
+                .collect(),
+            importance: Some(term.importance),
+            interval: saved.terms[k].interval,
+            directions: directions_of(map, term),
+            gain: saved.terms[k].gain,
+            linear: linear_of(map, term),
+            cells: term.cells.clone(),
+            ends: None,
+            constant: saved.terms[k].constant,
+            sides: sides_of(&effects, term),
+        };
+        TermReport {
+            ends: ends_of(&report),
+            ..report
+        }
     };
     Ok(Explained {
         classes: model.classes.clone(),
@@ -168,6 +191,21 @@ fn directions_of(map: &ColumnMap, term: &Term) -> BTreeMap<String, Direction> {
     infos
         .filter_map(|info| Some((info.name.clone(), info.direction?)))
         .collect()
+}
+
+/// The least and the most over the training rows.
+fn ends_of(term: &TermReport) -> Option<[f64; 2]> {
+    let cells = term.cells.iter().filter(|cell| cell.rows > 0);
+    let mut values: Vec<f64> = cells.flat_map(TermCell::ends).collect();
+    if let (Some(linear), [side]) = (term.linear, term.sides.as_slice()) {
+        // A straight line has its ends where the range has them.
+        if side.cuts.is_empty() {
+            values.extend(side.range?.map(|x| linear.at(x) + term.constant));
+        }
+    }
+    let least = values.iter().copied().reduce(f64::min)?;
+    let most = values.iter().copied().reduce(f64::max)?;
+    Some([least, most])
 }
 
 fn linear_of(map: &ColumnMap, term: &Term) -> Option<Linear> {
@@ -196,22 +234,24 @@ fn sides_of(effects: &Effects, term: &Term) -> Vec<Side> {
     let side = |(at, (cells, names)): (usize, (&&Cells, Vec<String>))| {
         let name_of =
             |(cell, name): (usize, String)| side_cell(cells, cell as u32, &name, info(at));
+        let cuts = match cells {
+            Cells::Bins { cuts, .. } => cuts.clone(),
+            Cells::Missing | Cells::Levels { .. } | Cells::Hashed { .. } | Cells::Part { .. } => {
+                Vec::new()
+            }
+        };
+        let numbers = side_of_numbers(info(at));
         Side {
+            is_skewed: term.columns.len() == 1 && is_skewed(&term.cells, &cuts, numbers.range),
             kind: match (*cells, info(at).kind) {
                 (Cells::Part { .. }, _) => SideKind::Part,
                 (_, ColumnKind::Number) => SideKind::Number,
                 (_, ColumnKind::Time) => SideKind::Time,
                 (_, ColumnKind::Category) => SideKind::Category,
             },
-            cuts: match cells {
-                Cells::Bins { cuts, .. } => cuts.clone(),
-                Cells::Missing
-                | Cells::Levels { .. }
-                | Cells::Hashed { .. }
-                | Cells::Part { .. } => Vec::new(),
-            },
+            cuts,
             cells: names.into_iter().enumerate().map(name_of).collect(),
-            ..side_of_numbers(info(at))
+            ..numbers
         }
     };
     all.iter().zip(names).enumerate().map(side).collect()
@@ -227,7 +267,37 @@ fn side_of_numbers(info: &ColumnInfo) -> Side {
         cuts: Vec::new(),
         range: info.numbers.map(|numbers| [numbers.min, numbers.max]),
         cells: Vec::new(),
+        is_skewed: false,
     }
+}
+
+/// Whether a tenth of the range and less has nine tenths of the rows.
+fn is_skewed(cells: &[TermCell], cuts: &[f64], range: Option<[f64; 2]>) -> bool {
+    let (Some([min, max]), Some(cells)) = (range, cells.get(..cuts.len() + 1)) else {
+        return false;
+    };
+    let total: u64 = cells.iter().map(|cell| cell.rows).sum();
+    if cells.len() < 3 || total == 0 {
+        return false;
+    }
+    let end = |k: usize| match k {
+        0 => min,
+        k => cuts.get(k - 1).map_or(max, |cut| cut.clamp(min, max)),
+    };
+    let mut dense: Vec<(f64, u64)> = (cells.iter().enumerate())
+        .map(|(k, cell)| (end(k + 1) - end(k), cell.rows))
+        .collect();
+    // The bins of the most rows for their width.
+    dense.sort_by(|a, b| (b.1 as f64 * a.0).total_cmp(&(a.1 as f64 * b.0)));
+    let (mut width, mut rows) = (0.0, 0);
+    for (of_bin, of_rows) in dense {
+        if rows * 10 >= total * 9 {
+            break;
+        }
+        width += of_bin;
+        rows += of_rows;
+    }
+    width < SKEWED * (max - min)
 }
 
 /// A cell by its name, without the column where that stands before it.
@@ -278,12 +348,14 @@ fn of_numbers(model: &Model, saved: Option<&SavedEffects>) -> Explained {
                 deviation,
             }),
             cells: Vec::new(),
+            ends: None,
             constant: 0.0,
             sides: vec![Side {
                 kind: SideKind::Number,
                 cuts: Vec::new(),
                 range: None,
                 cells: Vec::new(),
+                is_skewed: false,
             }],
         }
     };

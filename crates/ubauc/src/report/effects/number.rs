@@ -5,22 +5,55 @@ use crate::document::numbers::{thousands, three_digits};
 use crate::document::{Axis, Span};
 use crate::glass_box::effects::TermCell;
 use crate::glass_box::explain::{Side, SideKind, TermReport};
-use crate::report::chart::{Chart, MIDDLE, Margins, Paint};
+use crate::report::chart::{Chart, END, MIDDLE, Margins, Paint};
 use crate::report::markup::{clipped, named_figure};
 
 /// The strip of counts below the curve.
 const STRIP: f64 = 34.0;
-/// Where a tenth of the range and less has nine tenths of the rows, bins are drawn with equal widths.
-const SKEWED: f64 = 0.1;
-/// Bins that are drawn; more are thinned.
+/// Pieces that are described; more are joined.
 const MOST: usize = 64;
 
-/// A piece of the curve.
+/// A piece of the curve, with a text and the rows beneath: a bin, or neighbouring ones.
 struct Piece {
     /// In units of the column.
     ends: [f64; 2],
-    values: [f64; 2],
+    /// What is added to its rows on average.
+    mean: f64,
     rows: Option<u64>,
+    bins: Vec<Line>,
+}
+
+/// The straight line of a bin.
+#[derive(Clone, Copy)]
+struct Line {
+    ends: [f64; 2],
+    values: [f64; 2],
+}
+
+impl Piece {
+    fn of_bin(line: Line, mean: f64, rows: Option<u64>) -> Piece {
+        Piece {
+            ends: line.ends,
+            mean,
+            rows,
+            bins: vec![line],
+        }
+    }
+
+    /// Neighbours together.
+    fn of_neighbours(pieces: &[Piece]) -> Piece {
+        let rows: u64 = pieces.iter().filter_map(|p| p.rows).sum();
+        let weight = |p: &Piece| match rows {
+            0 => 1.0 / pieces.len() as f64,
+            rows => p.rows.unwrap_or(0) as f64 / rows as f64,
+        };
+        Piece {
+            ends: [pieces[0].ends[0], pieces[pieces.len() - 1].ends[1]],
+            mean: pieces.iter().map(|p| weight(p) * p.mean).sum(),
+            rows: Some(rows),
+            bins: pieces.iter().flat_map(|p| p.bins.clone()).collect(),
+        }
+    }
 }
 
 pub(super) fn figure_of(term: &TermReport, largest: f64) -> String {
@@ -32,7 +65,7 @@ pub(super) fn figure_of(term: &TermReport, largest: f64) -> String {
         return String::new();
     }
     let missing = missing(term, side);
-    let is_skewed = is_skewed(&pieces);
+    let is_skewed = side.is_skewed;
     let span = values_span(&pieces, missing, largest);
     let places: Vec<f64> = match is_skewed {
         true => (0..=pieces.len()).map(|k| k as f64).collect(),
@@ -58,7 +91,7 @@ pub(super) fn figure_of(term: &TermReport, largest: f64) -> String {
         Paint::Faint,
         1.0,
     );
-    draw_pieces(&mut chart, &pieces, &places, side.kind);
+    draw_pieces(&mut chart, &pieces, &places, side);
     if let Some(cell) = missing {
         draw_missing(&mut chart, cell, &pieces);
     }
@@ -76,12 +109,9 @@ pub(super) fn figure_of(term: &TermReport, largest: f64) -> String {
     named_figure(&term.name, &chart.finish(&title), &remark)
 }
 
+/// From the smallest to the largest number of the training rows.
 fn pieces(term: &TermReport, side: &Side) -> Vec<Piece> {
-    let linear = |x: f64| {
-        term.linear.map_or(0.0, |linear| {
-            linear.slope * (x - linear.mean) / linear.deviation
-        })
-    };
+    let linear = |x: f64| term.linear.map_or(0.0, |linear| linear.at(x));
     let spread = |k: f64| term.linear.map(|linear| linear.mean + k * linear.deviation);
     let range = side.range.or_else(|| Some([spread(-2.0)?, spread(2.0)?]));
     let Some([min, max]) = range.filter(|[min, max]| max > min) else {
@@ -89,50 +119,35 @@ fn pieces(term: &TermReport, side: &Side) -> Vec<Piece> {
     };
     let bins = side.cuts.len() + 1;
     if side.cuts.is_empty() || term.cells.len() < bins {
-        let values = [min, max].map(|x| linear(x) + term.constant);
-        return vec![Piece {
-            ends: [min, max],
-            values,
-            rows: None,
-        }];
+        let ends = [min, max];
+        let values = ends.map(|x| linear(x) + term.constant);
+        let mean = (values[0] + values[1]) / 2.0;
+        return vec![Piece::of_bin(Line { ends, values }, mean, None)];
     }
     let low = |k: usize| {
         k.checked_sub(1)
             .map_or(min, |k| side.cuts[k])
             .clamp(min, max)
     };
-    let piece = |k: usize, cell: &TermCell| {
+    let piece = |(k, cell): (usize, &TermCell)| {
         let ends = [low(k), if k + 1 < bins { low(k + 1) } else { max }];
-        Piece {
-            values: ends.map(|x| linear(x) + cell.value),
-            ends,
-            rows: Some(cell.rows),
-        }
+        let values = ends.map(|x| linear(x) + cell.value);
+        Piece::of_bin(Line { ends, values }, cell.mean(), Some(cell.rows))
     };
-    let all = term
-        .cells
-        .iter()
-        .take(bins)
-        .enumerate()
-        .map(|(k, cell)| piece(k, cell));
-    joined(all.collect())
+    joined(
+        term.cells
+            .iter()
+            .take(bins)
+            .enumerate()
+            .map(piece)
+            .collect(),
+    )
 }
 
-/// Neighbours by twos until they are not too many; values are those of the one with more rows.
+/// Neighbours by twos until they are not too many.
 fn joined(mut pieces: Vec<Piece>) -> Vec<Piece> {
     while pieces.len() > MOST {
-        let mut halved: Vec<Piece> = Vec::with_capacity(pieces.len() / 2 + 1);
-        for pair in pieces.chunks(2) {
-            let first = &pair[0];
-            let last = &pair[pair.len() - 1];
-            let main = if last.rows > first.rows { last } else { first };
-            halved.push(Piece {
-                ends: [first.ends[0], last.ends[1]],
-                values: main.values,
-                rows: Some(pair.iter().filter_map(|p| p.rows).sum()),
-            });
-        }
-        pieces = halved;
+        pieces = pieces.chunks(2).map(Piece::of_neighbours).collect();
     }
     pieces
 }
@@ -151,32 +166,12 @@ fn missing<'a>(term: &'a TermReport, side: &Side) -> Option<&'a TermCell> {
         .filter(|cell| cell.rows > 0)
 }
 
-fn is_skewed(pieces: &[Piece]) -> bool {
-    let total: u64 = pieces.iter().filter_map(|p| p.rows).sum();
-    if pieces.len() < 3 || total == 0 {
-        return false;
-    }
-    let range = pieces[pieces.len() - 1].ends[1] - pieces[0].ends[0];
-    let mut dense: Vec<(f64, u64)> = pieces
-        .iter()
-        .map(|p| (p.ends[1] - p.ends[0], p.rows.unwrap_or(0)))
-        .collect();
-    // The bins of the most rows for their width.
-    dense.sort_by(|a, b| (b.1 as f64 * a.0).total_cmp(&(a.1 as f64 * b.0)));
-    let (mut width, mut rows) = (0.0, 0);
-    for (of_bin, of_rows) in dense {
-        if rows * 10 >= total * 9 {
-            break;
-        }
-        width += of_bin;
-        rows += of_rows;
-    }
-    width < SKEWED * range
-}
-
 /// At least a quarter of what the most important terms span, so that what hardly matters looks so.
 fn values_span(pieces: &[Piece], missing: Option<&TermCell>, largest: f64) -> Span {
-    let of_pieces = pieces.iter().flat_map(|p| p.values);
+    let of_pieces = pieces
+        .iter()
+        .flat_map(|p| &p.bins)
+        .flat_map(|bin| bin.values);
     let values: Vec<f64> = of_pieces
         .chain(missing.map(|cell| cell.value))
         .chain([0.0])
@@ -188,7 +183,7 @@ fn values_span(pieces: &[Piece], missing: Option<&TermCell>, largest: f64) -> Sp
     Axis::default().span([low - grow, high + grow].into_iter())
 }
 
-fn draw_pieces(chart: &mut Chart, pieces: &[Piece], places: &[f64], kind: SideKind) {
+fn draw_pieces(chart: &mut Chart, pieces: &[Piece], places: &[f64], side: &Side) {
     let most = pieces
         .iter()
         .filter_map(|p| p.rows)
@@ -198,19 +193,21 @@ fn draw_pieces(chart: &mut Chart, pieces: &[Piece], places: &[f64], kind: SideKi
     let floor = chart.bottom() + STRIP;
     let mut line = Vec::new();
     for (k, piece) in pieces.iter().enumerate() {
-        line.extend([
-            [places[k], piece.values[0]],
-            [places[k + 1], piece.values[1]],
-        ]);
+        let share = 1.0 / piece.bins.len() as f64;
+        for (j, bin) in piece.bins.iter().enumerate() {
+            let equal = [j, j + 1].map(|j| places[k] + share * j as f64);
+            let ends = if side.is_skewed { equal } else { bin.ends };
+            line.extend([[ends[0], bin.values[0]], [ends[1], bin.values[1]]]);
+        }
         let (left, right) = (chart.x(places[k]), chart.x(places[k + 1]));
         let rows = piece
             .rows
             .map_or(String::new(), |rows| format!(" ({} rows)", thousands(rows)));
-        let middle = (piece.values[0] + piece.values[1]) / 2.0;
         let text = format!(
-            "{} to {}: {middle:+.4}{rows}",
-            shown(piece.ends[0], kind),
-            shown(piece.ends[1], kind)
+            "{} to {}: {:+.4}{rows}",
+            shown(piece.ends[0], side.kind),
+            shown(piece.ends[1], side.kind),
+            piece.mean
         );
         chart.described(&text, |chart| {
             if let Some(rows) = piece.rows {
@@ -263,12 +260,16 @@ fn labels(chart: &mut Chart, pieces: &[Piece], places: &[f64], is_skewed: bool, 
         .chain(pieces.last().map(|p| p.ends[1]))
         .collect();
     if is_skewed {
-        let every = (places.len() - 1).div_ceil(5).max(1);
-        for k in (0..places.len()).step_by(every) {
+        // Both ends, and a few between them.
+        let last = places.len() - 1;
+        let n = last.clamp(1, 5);
+        for k in (0..=n).map(|i| (i * last + n / 2) / n) {
             let at = chart.x(places[k]);
+            // The last one may be wide, and has no room at its right.
+            let anchor = if k == last { END } else { MIDDLE };
             chart.text(
                 [at, floor + 14.0],
-                MIDDLE,
+                anchor,
                 Paint::Faint,
                 &shown(ends[k], kind),
             );
