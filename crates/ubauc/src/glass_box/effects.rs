@@ -292,20 +292,21 @@ impl Readings {
         }
     }
 
-    /// The cells of some effects.
-    fn cells(&self, i: usize, effects: &[usize]) -> Vec<u32> {
+    /// The cell of an effect.
+    fn cell(&self, i: usize, effect: usize) -> u32 {
         let Rows::Coded(coded) = &self.rows else {
-            return Vec::new();
+            return NO_CELL;
         };
         let width = coded.shape().codes;
-        let cell = |&effect: &usize| {
-            let code = coded.all_codes().at(i * width + effect - self.numbers);
-            match code {
-                NO_CELL => NO_CELL,
-                code => code - self.starts[effect] as u32,
-            }
-        };
-        effects.iter().map(cell).collect()
+        match coded.all_codes().at(i * width + effect - self.numbers) {
+            NO_CELL => NO_CELL,
+            code => code - self.starts[effect] as u32,
+        }
+    }
+
+    /// The cells of some effects.
+    fn cells(&self, i: usize, effects: &[usize]) -> Vec<u32> {
+        effects.iter().map(|&effect| self.cell(i, effect)).collect()
     }
 }
 

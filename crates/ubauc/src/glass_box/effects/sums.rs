@@ -4,11 +4,12 @@
 //! over the rows of weight s in each cell, the mean and the deviation of any such function over all rows are known, and with the smallest
 //! and the largest z its ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{CellNumbers, Readings, terms_of};
+use super::{CellNumbers, Readings, Term, terms_of};
 use crate::data::scale::check_each_weight;
 use crate::data::table::Table;
 use crate::features::columns::ColumnMap;
@@ -66,6 +67,26 @@ impl CellSum {
 pub(super) struct TermSums(BTreeMap<Vec<u32>, CellSum>);
 
 impl TermSums {
+    /// Row after row, so that the sums are the same for any number of threads.
+    fn of(term: &Term, rows: &Readings, weights: Option<&[f64]>) -> TermSums {
+        let sides = &term.table.sides;
+        let mut sums: HashMap<[u32; 2], CellSum> = HashMap::new();
+        for i in 0..rows.len() {
+            let s = weights.map_or(1.0, |s| s[i]);
+            if s > 0.0 {
+                let z = term.table.linear.map_or(0.0, |k| rows.number(i, k));
+                let cells = [0, 1].map(|side| sides.get(side).map_or(0, |&k| rows.cell(i, k)));
+                let row = CellSum::of_row(s, z);
+                let entry = sums.entry(cells);
+                entry.and_modify(|sum| sum.add(&row)).or_insert(row);
+            }
+        }
+        let named = sums
+            .into_iter()
+            .map(|(cells, sum)| (cells[..sides.len()].to_vec(), sum));
+        TermSums(named.collect())
+    }
+
     pub(super) fn cells(&self) -> impl Iterator<Item = (&[u32], &CellSum)> {
         self.0.iter().map(|(cells, sum)| (cells.as_slice(), sum))
     }
@@ -91,16 +112,10 @@ impl EffectSums {
         map.check()?;
         let (readers, terms) = terms_of(map, &vec![0.0; map.width()]);
         let rows = Readings::new(&readers, table)?;
-        let weight = |i: usize| weights.map_or(1.0, |s| s[i]);
-        let mut sums = vec![TermSums::default(); terms.len()];
-        for i in (0..rows.len()).filter(|&i| weight(i) > 0.0) {
-            let s = weight(i);
-            for (term, sums) in terms.iter().zip(&mut sums) {
-                let z = term.table.linear.map_or(0.0, |k| rows.number(i, k));
-                sums.add(rows.cells(i, &term.table.sides), &CellSum::of_row(s, z));
-            }
-        }
-        Ok(EffectSums { terms: sums })
+        let of_term = |term: &Term| TermSums::of(term, &rows, weights);
+        Ok(EffectSums {
+            terms: terms.par_iter().map(of_term).collect(),
+        })
     }
 
     /// With the rows of the next part.

@@ -168,7 +168,9 @@ fn scatter<C: Code, const M: usize>(
         let a: [f64; M] = std::array::from_fn(|m| a[m][k]);
         for code in row(k) {
             let sum = &mut sums[code.index() & last];
-            sum.iter_mut().zip(a).for_each(|(sum, a)| *sum += a);
+            for m in 0..M {
+                sum[m] += a[m];
+            }
         }
     }
 }
