@@ -70,7 +70,7 @@ pub fn shrunk(
         params.weighting(),
     );
     let mut path = match path {
-        Ok(path) => path.stop_by_estimate(),
+        Ok(path) => path.stop_by_estimate().without_scores(),
         // Of one class nothing can be learned, here or later.
         Err(Error::OneClass { .. }) => return Ok(learned),
         Err(error) => return Err(error),

@@ -126,6 +126,7 @@ impl Gram {
             matrix.copy_within(j * d..=j * d + j, j * (j + 1) / 2);
         }
         matrix.truncate(d * (d + 1) / 2);
+        matrix.shrink_to_fit();
         matrix
     }
 }

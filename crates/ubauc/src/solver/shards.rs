@@ -101,6 +101,8 @@ pub(crate) struct Shards<'a> {
     square_sum: Option<Vec<f64>>,
     /// z is known: weights were set.
     is_scored: bool,
+    /// Nobody asks for z of all rows.
+    pub(crate) without_scores: bool,
 }
 
 /// R(λ) = Σ u⁺_i and what goes with it.
@@ -172,6 +174,7 @@ impl<'a> Shards<'a> {
             residual: 0.0,
             square_sum: None,
             is_scored: false,
+            without_scores: false,
         })
     }
 
@@ -449,9 +452,9 @@ impl<'a> Shards<'a> {
         Ok((hinge, near as usize))
     }
 
-    /// All z, in the order of the rows; none where rows are remote.
+    /// All z, in the order of the rows; none where rows are remote or nobody asks for them.
     pub(crate) fn scores(&mut self) -> Result<Vec<f64>> {
-        match self.is_remote() {
+        match self.is_remote() || self.without_scores {
             true => Ok(Vec::new()),
             false => {
                 let round = self.round(vec![Query::Scores]);

@@ -20,6 +20,8 @@ pub(crate) use codes::{Code, CodeVec, cells};
 pub use numbers::Numbers;
 pub(crate) use numbers::{NumberColumn, Standard};
 
+use std::sync::OnceLock;
+
 use super::{Csr, Row};
 use crate::{Error, Result};
 
@@ -35,6 +37,8 @@ pub struct Coded {
     width: usize,
     rows: usize,
     cols: usize,
+    /// Entries that are stored, once they were counted.
+    stored: OnceLock<usize>,
 }
 
 /// How many numbers and codes a row has, and how many features there are.
@@ -98,6 +102,7 @@ impl Coded {
             width: shape.codes,
             rows: shape.rows,
             cols: shape.cols,
+            stored: OnceLock::new(),
         }
     }
 
@@ -167,7 +172,8 @@ impl Coded {
 
     /// Entries that are stored: all numbers, and the codes that are cells.
     pub fn stored(&self) -> usize {
-        self.numbers.len() * self.rows + self.all_codes().cells().count()
+        let count = || self.numbers.len() * self.rows + self.all_codes().cells().count();
+        *self.stored.get_or_init(count)
     }
 
     #[inline(always)]

@@ -134,7 +134,13 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// The same for fits that are only compared with each other: steps before the last are solved as well as they deserve
+    /// Fits have no scores from here on: 8 bytes less for each row.
+    pub(crate) fn without_scores(mut self) -> Path<'a> {
+        self.shards.without_scores = true;
+        self
+    }
+
+    /// Like [`Path::stop_by_estimate`], for fits that are only compared with each other: steps before the last are solved as well as they deserve
     /// (`soft.rs`).
     pub fn only_compare(mut self) -> Path<'a> {
         self.stopping = Stopping::Comparison;

@@ -56,41 +56,42 @@ impl<'a> Local<'a> {
         let (rows, d) = (self.rows, self.rows.cols());
         let columns = block.len(d);
         let worth = (rows.stored() * 3 / 2).checked_div(columns * columns);
-        let parts: Vec<Vec<f64>> = self
-            .groups(worth.unwrap_or(0))
-            .map(|shards| {
-                let mut sums = BlockSums::new(columns);
-                for shard in shards {
-                    shard.add_block(rows, block, &mut sums);
-                }
-                let mut part = Vec::new();
-                sums.write(&mut part);
-                part
-            })
-            .collect();
-        add_all(parts)
+        self.of_groups(worth.unwrap_or(0), |shards| {
+            let mut sums = BlockSums::new(columns);
+            for shard in shards {
+                shard.add_block(rows, block, &mut sums);
+            }
+            let mut part = Vec::new();
+            sums.write(&mut part);
+            part
+        })
     }
 
-    /// Groups of shards, as many as the rows are worth.
-    fn groups(&self, worth: usize) -> rayon::slice::Chunks<'_, Shard> {
+    /// A sum over groups of shards, as many as the rows are worth, in their order. No more of them are in memory at a time
+    /// than there are threads.
+    fn of_groups(&self, worth: usize, part: impl Fn(&[Shard]) -> Vec<f64> + Sync) -> Vec<f64> {
         let groups = worth.clamp(1, MAX_GRAMS).min(self.shards.len());
-        self.shards.par_chunks(self.shards.len().div_ceil(groups))
+        let groups: Vec<&[Shard]> = (self.shards)
+            .chunks(self.shards.len().div_ceil(groups))
+            .collect();
+        let mut sum: Option<Vec<f64>> = None;
+        for some in groups.chunks(rayon::current_num_threads().max(1)) {
+            let parts: Vec<Vec<f64>> = some.par_iter().map(|shards| part(shards)).collect();
+            sum = Some(add_all(sum.into_iter().chain(parts).collect()));
+        }
+        sum.unwrap_or_default()
     }
 
     /// A sum of matrices. Groups of shards have one each, as many as the rows are worth.
     fn gram(&self, over: Over) -> Vec<f64> {
         let (rows, d) = (self.rows, self.rows.cols());
-        let parts: Vec<Vec<f64>> = self
-            .groups(self.worth(over))
-            .map(|shards| {
-                let mut gram = Gram::new(d);
-                shards
-                    .iter()
-                    .for_each(|shard| shard.add_gram(rows, over, &mut gram));
-                gram.packed()
-            })
-            .collect();
-        add_all(parts)
+        self.of_groups(self.worth(over), |shards| {
+            let mut gram = Gram::new(d);
+            shards
+                .iter()
+                .for_each(|shard| shard.add_gram(rows, over, &mut gram));
+            gram.packed()
+        })
     }
 
     /// How many matrices the multiplications pay for.

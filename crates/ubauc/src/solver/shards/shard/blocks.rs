@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::Shard;
+use super::signed::PIECE;
+use super::{Shard, square_weight};
 use crate::data::rows::{BLOCK, Coded, FeatureSums, FeatureWeights, Places, Power, dot};
 
 impl Shard {
@@ -47,22 +48,30 @@ impl Shard {
         }
     }
 
-    /// Σ_k a_k x_k over the rows of a weight above 0, for each of M factors of a row.
+    /// Σ_k a_k x_k over the rows of a weight above 0.
+    pub(super) fn coded_sum(
+        &self,
+        coded: &Coded,
+        power: Power,
+        a: impl Fn(usize) -> f64,
+    ) -> FeatureSums<1> {
+        self.coded_sums(coded, power, |block, [out]| {
+            out.iter_mut().zip(block).for_each(|(out, k)| *out = a(k));
+        })
+    }
+
+    /// The same for each of M factors of a row, which are made for the rows of a block.
     pub(super) fn coded_sums<const M: usize>(
         &self,
         coded: &Coded,
         power: Power,
-        mut a: impl FnMut(usize) -> [f64; M],
+        mut make: impl FnMut(Range<usize>, [&mut [f64]; M]),
     ) -> FeatureSums<M> {
         let mut sums = FeatureSums::new(coded, power);
         let mut factors = [[0.0; BLOCK]; M];
         for (block, places) in self.blocks() {
             let n = block.len();
-            for (at, k) in block.enumerate() {
-                for (factors, a) in factors.iter_mut().zip(a(k)) {
-                    factors[at] = a;
-                }
-            }
+            make(block, factors.each_mut().map(|a| &mut a[..n]));
             coded.block_add(places, factors.each_ref().map(|a| &a[..n]), &mut sums);
         }
         sums
@@ -75,17 +84,30 @@ impl Shard {
         let [mut dz, mut weights, mut squares, mut shares] = [[0.0; BLOCK]; 4];
         let [mut square, mut other] = [0.0; 2];
         let mut share = self.shares();
+        let mut signs = [0.0; PIECE];
         for (block, places) in self.blocks() {
             let n = block.len();
-            for (at, k) in block.enumerate() {
-                weights[at] = self.product_weight(k);
-                // A row of weight 0 has none of either.
-                squares[at] = if weights[at] == 0.0 {
-                    0.0
-                } else {
-                    self.square(k)
-                };
-                shares[at] = share(k);
+            let signed = self.signed.piece(block.clone(), &mut signs);
+            for (square, signed) in squares.iter_mut().zip(signed) {
+                *square = square_weight(self.factors, *signed);
+            }
+            match self.soft_beta {
+                Some(beta) => {
+                    let h = &self.candidates[block];
+                    shares[..n].copy_from_slice(h);
+                    for ((weight, square), h) in weights.iter_mut().zip(&squares).zip(h) {
+                        *weight = beta * square + h;
+                    }
+                }
+                None => {
+                    for (at, k) in block.enumerate() {
+                        (weights[at], shares[at]) = (self.product_weight(k), share(k));
+                    }
+                }
+            }
+            // A row of weight 0 has none of either.
+            for (square, weight) in squares.iter_mut().zip(&weights) {
+                *square = if *weight == 0.0 { 0.0 } else { *square };
             }
             let dz = &mut dz[..n];
             coded.block_dots(places, &p, dz);

@@ -100,7 +100,7 @@ impl Shard {
     pub(super) fn sum(&self, rows: &Rows, over: Over, out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
         if let (Rows::Coded(coded), Some(a)) = (rows, self.factor_of(over)) {
-            return write(&self.coded_sums(coded, Power::One, |k| [a(k)]), 0, sum);
+            return write(&self.coded_sum(coded, Power::One, a), 0, sum);
         }
         self.each_over(rows, over, |a, row| row.add_to(a, sum));
     }
@@ -108,7 +108,7 @@ impl Shard {
     pub(super) fn diagonal(&self, rows: &Rows, over: Over, out: &mut Vec<f64>) {
         let diagonal = zeros(out, self.cols);
         if let (Rows::Coded(coded), Some(a)) = (rows, self.factor_of(over)) {
-            return write(&self.coded_sums(coded, Power::Two, |k| [a(k)]), 0, diagonal);
+            return write(&self.coded_sum(coded, Power::Two, a), 0, diagonal);
         }
         self.each_over(rows, over, |a, row| {
             row.entries().for_each(|(j, x)| diagonal[j] += a * x * x);
@@ -128,8 +128,8 @@ impl Shard {
     pub(super) fn target(&self, rows: &Rows, out: &mut Vec<f64>) {
         let sum = zeros(out, self.cols);
         if let Rows::Coded(coded) = rows {
-            let target = |k: usize| [self.square(k).copysign(self.signed.at(k))];
-            return write(&self.coded_sums(coded, Power::One, target), 0, sum);
+            let target = |k: usize| self.square(k).copysign(self.signed.at(k));
+            return write(&self.coded_sum(coded, Power::One, target), 0, sum);
         }
         self.each_square(rows, |k, weight, row| {
             row.add_to(weight.copysign(self.signed.at(k)), sum);
@@ -140,8 +140,8 @@ impl Shard {
         let sum = zeros(out, self.cols);
         let residual = |k: usize| self.z[k] + b - 1f64.copysign(self.signed.at(k));
         if let Rows::Coded(coded) = rows {
-            let pull = |k: usize| [self.square(k) * residual(k)];
-            return write(&self.coded_sums(coded, Power::One, pull), 0, sum);
+            let pull = |k: usize| self.square(k) * residual(k);
+            return write(&self.coded_sum(coded, Power::One, pull), 0, sum);
         }
         self.each_square(rows, |k, weight, row| row.add_to(weight * residual(k), sum));
     }
@@ -151,7 +151,7 @@ impl Shard {
         out.extend([self.loss, self.slack, active, self.candidate_squares()]);
         let sum = zeros(out, self.cols);
         if let Rows::Coded(coded) = rows {
-            let sums = self.coded_sums(coded, Power::One, |k| [at(&self.v, k)]);
+            let sums = self.coded_sum(coded, Power::One, |k| at(&self.v, k));
             return write(&sums, 0, sum);
         }
         let rows = self.centred(rows);

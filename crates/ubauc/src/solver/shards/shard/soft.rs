@@ -126,14 +126,20 @@ impl Shard {
 
     pub(super) fn soft_gradient(&self, rows: &Rows, beta: f64, b: f64, out: &mut Vec<f64>) {
         let (sum, curvature) = zeros(out, 2 * self.cols).split_at_mut(self.cols);
-        let factors = |k: usize| {
-            let signed = self.signed.at(k);
+        let pull = |signed: f64, u: f64, z: f64| {
             let weight = beta * square_weight(self.factors, signed);
-            let pull = at(&self.u, k) + weight * (self.z[k] + b - sign(signed));
-            [pull, at(&self.candidates, k)]
+            u + weight * (z + b - sign(signed))
         };
-        if let Rows::Coded(coded) = rows {
-            let sums = self.coded_sums(coded, Power::One, factors);
+        if let (Rows::Coded(coded), false) = (rows, self.u.is_empty()) {
+            let mut signs = [0.0; PIECE];
+            let sums = self.coded_sums(coded, Power::One, |block, [pulls, curvature]| {
+                let signed = self.signed.piece(block.clone(), &mut signs);
+                let numbers = self.u[block.clone()].iter().zip(&self.z[block.clone()]);
+                for ((out, (u, z)), s) in pulls.iter_mut().zip(numbers).zip(signed) {
+                    *out = pull(*s, *u, *z);
+                }
+                curvature.copy_from_slice(&self.candidates[block]);
+            });
             write(&sums, 0, sum);
             write(&sums, 1, curvature);
             return;
@@ -141,7 +147,9 @@ impl Shard {
         let rows = self.centred(rows);
         for (k, i) in self.places().enumerate() {
             let row = rows.row(i);
-            row.add_to_both(factors(k), [&mut *sum, &mut *curvature]);
+            let pull = pull(self.signed.at(k), at(&self.u, k), self.z[k]);
+            let h = at(&self.candidates, k);
+            row.add_to_both([pull, h], [&mut *sum, &mut *curvature]);
         }
     }
 
