@@ -42,7 +42,7 @@ use crate::scoring::{self, ColumnArgs};
     The output is a CSV file with the column score, and class if asked for, one line an example in the\n\
     order of the file; of a model of many classes a column of scores for each, named as the class. A score is w.x plus the intercept, bit for bit as in training. The order\n\
     of scores is what was learnt; those of logistic regression are log-odds as well. --id puts columns of\n\
-    the file before the scores, as the file has them.\n\n\
+    the file before the scores: as the file has them, or of those that the model reads too as it read them.\n\n\
     An example is of the positive class where its score is at least the threshold: that of the model is\n\
     the lambda of its loss, here, in exports, in reports, in `ubauc explain --row` and in Python. Of the exact\n\
     hinge it flags as many training examples as are positive; of the soft loss and of logistic regression\n\

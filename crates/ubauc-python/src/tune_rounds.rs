@@ -29,6 +29,8 @@ use crate::tune::{Search, answer, found};
 pub(crate) struct RemoteRows {
     n_neg: usize,
     n_pos: usize,
+    /// Folds of all deals that are left out in turn.
+    folds: u32,
     cols: usize,
     /// Those that every model ties.
     unavoidable: usize,
@@ -62,7 +64,7 @@ impl RemoteFolds {
         let maps = rows.maps.iter().flatten();
         RemoteFolds {
             maps: maps.map(|map| map.get().0.clone()).collect(),
-            folds: params.judging_folds(rows.n_pos, rows.n_neg),
+            folds: rows.folds,
             rows,
             classes: context.classes.clone(),
             scale: params.scale,

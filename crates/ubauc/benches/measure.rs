@@ -248,9 +248,15 @@ fn main() {
                 ..Default::default()
             };
             let (times, found) = timed("1", || training.fit(&kind, &params, None).unwrap());
+            // Of the fit: the AUC below, which shows that it was one, sorts scores.
+            let peak = peak_memory();
             let scores = found.model().scores_table(&table).unwrap();
             let auc = ubauc::metrics::auc(&scores, &labels.positive).unwrap().auc;
-            (times, table::bytes(&table), auc)
+            let input = table::bytes(&table);
+            println!(
+                "{{\"seconds\": {times:?}, \"input_bytes\": {input}, \"peak_bytes\": {peak}, \"answer\": {auc}}}"
+            );
+            return;
         }
         ["table-scores", model, file, repeats] => {
             let model = SavedModel::load(Path::new(model)).unwrap().model;

@@ -50,7 +50,7 @@ pub enum Error {
     NoColumn {
         /// The file, or `<stdin>`.
         path: PathBuf,
-        /// What the column is for: "label", "feature", "ignored".
+        /// What the column is for: "label", "feature", "ignored", "id".
         role: &'static str,
         /// Its name, or several, and the columns that there are.
         what: String,

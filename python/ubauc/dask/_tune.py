@@ -91,6 +91,7 @@ def rows_of(problem, dealing, kind):
     return {
         "n_neg": n_neg,
         "n_pos": n_pos,
+        "folds": len(of_folds),
         "cols": cluster.cols,
         # Of tables by the features of the first fold, as for those in memory.
         "unavoidable": unavoidable(of_folds[0][0], replace(task, cols=of_folds[0][1].cols)),
@@ -124,8 +125,8 @@ def dealt_by_groups(cluster, task, search):
         task = replace(task, held_out=outer)
     deals = [np.where(held_out, -1, deal) for deal in deals]
     n_neg, n_pos = groups.counts[~held_out].sum(axis=0)
-    _, k, judged = _core.deals(search, int(n_neg), int(n_pos))
-    return outer, task, groups.without_each(k, deals, task)[:judged], (n_neg, n_pos)
+    _, k, _ = _core.deals(search, int(n_neg), int(n_pos))
+    return outer, task, groups.without_each(k, deals, task), (n_neg, n_pos)
 
 
 def compare(problem, outer, best, tuned, first, is_logistic):

@@ -1,4 +1,4 @@
-//! Columns of the file that are copied before the scores (`--id`).
+//! Columns of the file that are copied before the scores (`--id`): as they are, or where the model reads them too as it read them.
 
 use anyhow::{Context, Result, bail};
 use ubauc::data::calendar::{DAY, date};
@@ -15,10 +15,10 @@ use crate::args::WrongUsage;
 use crate::met::{About, Met};
 use crate::output::Output;
 
-/// How they are read: as texts. The column of labels is read anyway.
+/// How they are read: as they are. The column of labels is read anyway.
 pub(super) fn columns(ids: &[String], label: Option<&str>) -> Vec<GivenColumn> {
     let others = ids.iter().filter(|id| label != Some(id.as_str()));
-    others.map(|id| given(id, GivenKind::Category)).collect()
+    others.map(|id| given(id, GivenKind::Text)).collect()
 }
 
 fn given(name: &str, kind: GivenKind) -> GivenColumn {
@@ -63,15 +63,16 @@ fn text(values: &Values, i: usize) -> String {
         Values::Number(numbers) => numbers[i].to_string(),
         Values::Category { codes, levels } => levels[codes[i] as usize].clone(),
         Values::Time(seconds) => {
-            let of_day = seconds[i].rem_euclid(DAY);
-            let (hours, minutes) = ((of_day / 3600.0).floor(), (of_day / 60.0).floor() % 60.0);
-            match of_day == 0.0 {
-                true => date(seconds[i]),
-                false => format!(
-                    "{}T{hours:02}:{minutes:02}:{:02}",
-                    date(seconds[i]),
-                    of_day % 60.0
-                ),
+            // To a thousandth of a second, which is what numbers of this size have.
+            let thousandths = (seconds[i] * 1e3).round();
+            let of_day = thousandths.rem_euclid(DAY * 1e3) as u64;
+            let day = date((thousandths / 1e3 / DAY).floor() * DAY);
+            let (hours, minutes) = (of_day / 3_600_000, of_day / 60_000 % 60);
+            let (whole, part) = (of_day / 1000 % 60, of_day % 1000);
+            match (of_day, part) {
+                (0, _) => day,
+                (_, 0) => format!("{day}T{hours:02}:{minutes:02}:{whole:02}"),
+                _ => format!("{day}T{hours:02}:{minutes:02}:{whole:02}.{part:03}"),
             }
         }
     }

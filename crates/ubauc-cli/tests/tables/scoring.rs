@@ -145,11 +145,15 @@ fn levels_that_were_never_seen_are_counted_and_marked() {
     success(&output);
     let said = stderr(&output);
     assert!(
-        said.contains("column 'city': 2 rows have values that were never seen in training"),
+        said.contains(
+            "column 'city': 2 rows have values that were never seen when the columns were learned"
+        ),
         "{said}"
     );
     assert!(
-        said.contains("column 'vip': 1 row has a value that was never seen in training"),
+        said.contains(
+            "column 'vip': 1 row has a value that was never seen when the columns were learned"
+        ),
         "{said}"
     );
     assert_eq!(said.lines().count(), 2);
@@ -163,8 +167,11 @@ fn levels_that_were_never_seen_are_counted_and_marked() {
         )
     };
     let output = row("2", &[]);
-    assert!(success(&output).contains("Atlantis (never seen in training)"));
-    assert!(stderr(&output).contains("column 'city': its value was never seen in training"));
+    assert!(success(&output).contains("Atlantis (never seen when the columns were learned)"));
+    assert!(
+        stderr(&output)
+            .contains("column 'city': its value was never seen when the columns were learned")
+    );
     assert!(!stderr(&output).contains("'vip'"));
     let found = json(&row("3", &["--json"]));
     let marked = |name: &str| {
@@ -196,9 +203,28 @@ fn columns_are_copied_in_the_order_of_the_file() {
         &["predict", "--model", "m.json", "x.csv", "--id", "house"],
     );
     assert!(
-        failure(&lacking).contains("no feature column 'house'")
-            || failure(&lacking).contains("'house'")
+        failure(&lacking).contains("no id column 'house'"),
+        "{}",
+        failure(&lacking)
     );
+}
+
+#[test]
+fn what_stands_for_a_missing_value_may_be_a_key() {
+    let directory = trained();
+    let dir = directory.path();
+    let keys = ["NA", "None", "?", "007", "1e5", "\"a, b\""];
+    let mut text = "age,city,since,vip,key\n".to_string();
+    for key in keys {
+        text += &format!("30,Bern,2024-05-05T10:00:05.25,yes,{key}\n");
+    }
+    std::fs::write(dir.join("keys.csv"), text).unwrap();
+    let copied = predicted(dir, &["keys.csv", "--id", "key,since"]);
+    for (line, key) in copied.lines().skip(1).zip(keys) {
+        let lead = format!("{key},2024-05-05T10:00:05.250,");
+        assert!(line.starts_with(&lead), "{line}");
+    }
+    assert_eq!(copied.lines().count(), 1 + keys.len());
 }
 
 #[test]

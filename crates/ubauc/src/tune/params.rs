@@ -16,6 +16,8 @@ use crate::{Error, Result};
 const ENOUGH_EXAMPLES: usize = 3000;
 /// … but no more often than this.
 const MOST_REPEATS: usize = 5;
+/// No more than this can be asked for.
+const MOST_GIVEN: u32 = 1000;
 /// Where examples are many, folds are left out in turn until this many of each class are judged …
 const ENOUGH_PER_CLASS: usize = 2000;
 /// … but no fewer than this: a standard error of two says nothing.
@@ -108,7 +110,7 @@ pub struct TuneParams {
     /// they are few a single time leaves much to luck.
     pub repeats: Option<u32>,
     /// Leave out no more of the folds in turn than it takes to judge this many examples of each class, three at least; none for
-    /// all of them. Every fit is then made of as many examples, and fewer fits are made.
+    /// all of them. Every fit is then made of as many examples, and fewer fits are made. Of groups always all.
     pub enough_per_class: Option<usize>,
     /// The share held out for the verdict; 0 for no verdict.
     pub held_out: f64,
@@ -179,8 +181,8 @@ impl TuneParams {
                 return refuse(name, "nothing".to_string(), "at least one value");
             }
         }
-        if self.repeats == Some(0) {
-            return refuse("repeats", "0".to_string(), "at least 1");
+        if let Some(repeats) = self.repeats.filter(|r| !(1..=MOST_GIVEN).contains(r)) {
+            return refuse("repeats", repeats.to_string(), "from 1 to 1000");
         }
         if self.folds < 2 {
             return refuse("folds", self.folds.to_string(), "at least 2");
@@ -203,9 +205,15 @@ impl TuneParams {
         self.repeats.unwrap_or(suited)
     }
 
-    /// How many folds, of all times that they are dealt, are left out in turn: k of 1/k of the rarer class each.
+    /// All folds of n examples, of all times that they are dealt.
+    pub fn all_folds(&self, n: usize) -> u32 {
+        self.folds.saturating_mul(self.repeats(n))
+    }
+
+    /// How many folds, of all times that they are dealt, are left out in turn: each has 1/k of the rarer class. Not of groups,
+    /// whose folds differ: the first ones have the largest groups.
     pub fn judging_folds(&self, n_pos: usize, n_neg: usize) -> u32 {
-        let all = self.folds * self.repeats(n_pos + n_neg);
+        let all = self.all_folds(n_pos + n_neg);
         let Some(enough) = self.enough_per_class else {
             return all;
         };

@@ -87,7 +87,11 @@ impl Parts {
             return Ok(Parts {
                 deals: repeats.map(deal).collect::<Result<_>>()?,
                 k: params.folds,
-                count: judging(&classes(&kept), params),
+                count: {
+                    let positive = classes(&kept);
+                    let n_pos = positive.iter().filter(|p| **p).count();
+                    params.judging_folds(n_pos, kept.len() - n_pos)
+                },
                 held_out,
                 kept,
             });
@@ -105,7 +109,7 @@ impl Parts {
         Ok(Parts {
             deals: dealt.deals.iter().map(of_kept).collect(),
             k: params.folds,
-            count: judging(&classes(&kept), params),
+            count: params.all_folds(kept.len()),
             held_out,
             kept,
         })
@@ -126,7 +130,7 @@ impl Parts {
             held_out: Vec::new(),
             deals: (0..repeats).map(deal).collect::<Result<_>>()?,
             k: params.folds,
-            count: params.folds * repeats,
+            count: params.all_folds(kept.len()),
             kept,
         })
     }
@@ -171,12 +175,6 @@ impl Parts {
     }
 }
 
-/// How many folds of examples of these classes are left out in turn.
-fn judging(positive: &[bool], params: &TuneParams) -> u32 {
-    let n_pos = positive.iter().filter(|p| **p).count();
-    params.judging_folds(n_pos, positive.len() - n_pos)
-}
-
 /// Those that are held out, and the others.
 fn apart(some: &[usize], out: &[bool]) -> (Vec<usize>, Vec<usize>) {
     let part = |held: bool| -> Vec<usize> {
@@ -203,7 +201,8 @@ fn enough(source: Source<'_>, of: &[usize], params: &TuneParams) -> Result<()> {
             };
             return Err(Error::Classes {
                 what: format!(
-                    "class {name} has {n} examples{held_out}, too few for {} folds; use fewer folds",
+                    "class {name} has {n} example{}{held_out}, too few for {} folds; use fewer folds",
+                    if n == 1 { "" } else { "s" },
                     params.folds
                 ),
             });

@@ -541,6 +541,38 @@ fn groups_stay_together() {
     ));
 }
 
+/// Folds of groups differ, and the first ones have the largest: all of them are judged.
+#[test]
+fn of_many_examples_some_folds_are_enough_unless_they_are_in_groups() {
+    let data = generated(4000, 3, 0.8);
+    let params = TuneParams {
+        enough_per_class: Some(10),
+        folds: 5,
+        ..soft()
+    };
+    let folds = |groups: Option<&[u32]>, params: &TuneParams| {
+        let inputs = TuneInputs {
+            groups,
+            ..TuneInputs::default()
+        };
+        let found = tune(&data, &inputs, params).unwrap();
+        let tried = found.best().judged.fold_aucs.len();
+        let other = found.best_logistic().judged.fold_aucs.len();
+        assert_eq!(tried, other);
+        tried as u32
+    };
+    let groups: Vec<u32> = (0..4000)
+        .map(|i| if i < 2500 { i / 500 } else { i })
+        .collect();
+    assert_eq!(folds(None, &params), 3);
+    assert_eq!(folds(Some(&groups), &params), params.folds);
+    let all = TuneParams {
+        enough_per_class: None,
+        ..params.clone()
+    };
+    assert_eq!(folds(None, &all), params.folds);
+}
+
 #[test]
 fn few_examples_are_dealt_several_times() {
     let found = tuned(&generated(500, 4, 0.8), &TuneParams::default());

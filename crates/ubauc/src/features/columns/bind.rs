@@ -65,11 +65,11 @@ pub enum Unseen {
 }
 
 impl Unseen {
-    /// As messages have it.
+    /// As messages have it. Columns are learned from all training rows, or from the first ones of a stream.
     pub fn name(self) -> &'static str {
         match self {
-            Unseen::Never => "never seen in training",
-            Unseen::RareOrNever => "rare or never seen in training",
+            Unseen::Never => "never seen when the columns were learned",
+            Unseen::RareOrNever => "rare or never seen when the columns were learned",
         }
     }
 }
@@ -135,8 +135,13 @@ fn unseen_rows(info: &ColumnInfo, values: &Values) -> Vec<usize> {
         }
         Values::Number(numbers) => {
             let all = numbers.iter().enumerate().filter(|(_, x)| !x.is_nan());
-            // −0 is 0.
-            all.filter(|(_, x)| is_unseen(&(**x + 0.0).to_string()))
+            let mut known: HashMap<u64, bool> = HashMap::new();
+            let mut is_unseen = |x: f64| {
+                // −0 is 0.
+                let x = x + 0.0;
+                *(known.entry(x.to_bits())).or_insert_with(|| is_unseen(&x.to_string()))
+            };
+            all.filter(|(_, x)| is_unseen(**x))
                 .map(|(i, _)| i)
                 .collect()
         }

@@ -26,6 +26,13 @@ impl ColumnMap {
                 let what = format!("levels of column '{}'", info.name);
                 return refuse(what, "distinct and in order");
             }
+            if info
+                .numbers
+                .is_some_and(|numbers| numbers.min > numbers.max)
+            {
+                let what = format!("range of column '{}'", info.name);
+                return refuse(what, "from the least to the largest");
+            }
         }
         if !self.effects.is_sorted_by_key(|effect| !effect.is_linear()) {
             return refuse("order of effects".to_string(), "linear ones first");

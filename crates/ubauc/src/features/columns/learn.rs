@@ -100,6 +100,10 @@ fn learned(name: &str, column: usize, summary: &ColumnSummary<'_>) -> (ColumnInf
             info.missing = *missing;
             let levels = levels.iter().map(|(name, rows)| (&**name, *rows));
             let cells = category(&mut info, levels);
+            if cells.is_none() {
+                // No effect reads it.
+                info.rare_hashes.clear();
+            }
             effects.extend(cells.map(|cells| Effect::Cells { column, cells }));
         }
     }

@@ -129,7 +129,7 @@ impl EffectSums {
         Ok(())
     }
 
-    /// Those of so many terms.
+    /// The sums, refused unless they are of as many terms as expected.
     pub(super) fn of_terms(&self, expected: usize) -> Result<&[TermSums]> {
         match self.terms.len() {
             got if got == expected => Ok(&self.terms),

@@ -59,7 +59,7 @@ pub(super) fn table(term: &TermReport, all: &str) -> Table {
     let is_binned = term.sides.len() == 1 && term.sides.iter().any(|side| !side.cuts.is_empty());
     table.foot = match term.ends.filter(|_| is_binned) {
         Some([least, most]) => Some(format!(
-            "a line has the mean of its examples; single ones have from {least:+.4} to {most:+.4}"
+            "each line is the mean over its examples; single examples get from {least:+.4} to {most:+.4}"
         )),
         None => (more > 0).then(|| format!("… {more} more (all {all})")),
     };

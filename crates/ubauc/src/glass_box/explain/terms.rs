@@ -273,25 +273,27 @@ fn side_of_numbers(info: &ColumnInfo) -> Side {
 
 /// Whether a tenth of the range and less has nine tenths of the rows.
 fn is_skewed(cells: &[TermCell], cuts: &[f64], range: Option<[f64; 2]>) -> bool {
+    // A file may have any range.
+    let range = range.filter(|[min, max]| min < max);
     let (Some([min, max]), Some(cells)) = (range, cells.get(..cuts.len() + 1)) else {
         return false;
     };
-    let total: u64 = cells.iter().map(|cell| cell.rows).sum();
-    if cells.len() < 3 || total == 0 {
+    let total: f64 = cells.iter().map(|cell| cell.rows as f64).sum();
+    if cells.len() < 3 || total == 0.0 {
         return false;
     }
     let end = |k: usize| match k {
         0 => min,
         k => cuts.get(k - 1).map_or(max, |cut| cut.clamp(min, max)),
     };
-    let mut dense: Vec<(f64, u64)> = (cells.iter().enumerate())
-        .map(|(k, cell)| (end(k + 1) - end(k), cell.rows))
+    let mut dense: Vec<(f64, f64)> = (cells.iter().enumerate())
+        .map(|(k, cell)| (end(k + 1) - end(k), cell.rows as f64))
         .collect();
     // The bins of the most rows for their width.
-    dense.sort_by(|a, b| (b.1 as f64 * a.0).total_cmp(&(a.1 as f64 * b.0)));
-    let (mut width, mut rows) = (0.0, 0);
+    dense.sort_by(|a, b| (b.1 * a.0).total_cmp(&(a.1 * b.0)));
+    let (mut width, mut rows) = (0.0, 0.0);
     for (of_bin, of_rows) in dense {
-        if rows * 10 >= total * 9 {
+        if rows >= 0.9 * total {
             break;
         }
         width += of_bin;

@@ -49,6 +49,8 @@ pub enum GivenKind {
     CompleteNumber,
     /// Texts.
     Category,
+    /// Texts to be copied, in which nothing stands for a missing one.
+    Text,
     /// Dates or times.
     Time {
         /// What `01/02/2013` means.
@@ -245,7 +247,10 @@ impl Places {
         let columns = options
             .columns
             .iter()
-            .map(|column| place(&column.name, "feature"))
+            .map(|column| {
+                let is_copied = column.kind == GivenKind::Text;
+                place(&column.name, if is_copied { "id" } else { "feature" })
+            })
             .collect::<Result<Vec<usize>>>()?;
         let label = match &options.read.label {
             None => None,
@@ -286,6 +291,7 @@ impl Places {
         for (column, &at) in options.columns.iter().zip(&self.columns) {
             wants[at] = match column.kind {
                 GivenKind::Category => Want::Category,
+                GivenKind::Text => Want::Text,
                 GivenKind::Time { order } => Want::Time(Some(order), OnText::Missing),
                 GivenKind::CompleteNumber => Want::Complete,
                 GivenKind::Number { decimal_comma } => {
@@ -344,7 +350,7 @@ impl Places {
 impl GivenKind {
     fn decided(self) -> Decided {
         match self {
-            GivenKind::Category => Decided::Category,
+            GivenKind::Category | GivenKind::Text => Decided::Category,
             GivenKind::Time { order } => Decided::Time(order),
             GivenKind::Number { .. } | GivenKind::CompleteNumber => Decided::Number {
                 decimal: Decimal::Point,

@@ -21,6 +21,8 @@ pub(super) enum Want {
     Guess(Decimal),
     /// Texts.
     Category,
+    /// Texts as they are: nothing stands for a missing one.
+    Text,
     /// Texts, and none is missing.
     Label,
     /// Labels of a stream: texts, or nothing or `?` where there is none.
@@ -112,7 +114,7 @@ pub(super) enum Refused {
 impl Piece {
     pub(super) fn new(want: Want) -> Piece {
         let state = match want {
-            Want::Category | Want::Label | Want::StreamLabel => text(Vec::new()),
+            Want::Category | Want::Text | Want::Label | Want::StreamLabel => text(Vec::new()),
             Want::Complete => State::Numbers(Numbers::new(Vec::new(), Decimal::Point)),
             Want::Number(decimal, _) => State::Numbers(Numbers::new(Vec::new(), decimal)),
             Want::Time(..) => State::Times(Times::new(Vec::new())),
@@ -129,7 +131,7 @@ impl Piece {
     /// Takes the next value, without blanks around it.
     #[inline]
     pub(super) fn push(&mut self, field: &[u8], missing: &Missing) -> Result<(), Refused> {
-        if missing.is(field) {
+        if self.want != Want::Text && missing.is(field) {
             self.refuse_missing(field)?;
             self.push_missing();
         } else {
@@ -165,7 +167,10 @@ impl Piece {
     /// Are its values kept as texts?
     #[cfg(feature = "parquet")]
     pub(super) fn wants_text(&self) -> bool {
-        matches!(self.want, Want::Category | Want::Label | Want::StreamLabel)
+        matches!(
+            self.want,
+            Want::Category | Want::Text | Want::Label | Want::StreamLabel
+        )
     }
 
     #[cfg(feature = "parquet")]
