@@ -288,6 +288,7 @@ def by_shards(X, y, pieces, left_out, search):
         "n_neg": int((~positive).sum()),
         "n_pos": int(positive.sum()),
         "cols": X.shape[1],
+        "folds": len(left_out),
         "unavoidable": tied_in_every_model(parts, X.shape[1]),
         "without": Without,
         "judge": judge,
@@ -315,8 +316,8 @@ def test_shards_choose_what_one_machine_chooses(choice):
     search = json.dumps(search | {"held_out": 0.0})
     given = (X, y == 1, None, None)
     local = json.loads(_core.tune(*given, search, context(["0", "1"], 2)))
-    deals, k = _core.deals(search, y.size)
-    assert (deals, k) == (1 if choice == "hinge" else 5, 5)
+    deals, k, judged = _core.deals(search, int((y == 0).sum()), int((y == 1).sum()))
+    assert (deals, k) == (1 if choice == "hinge" else 5, 5) and judged == deals * k
     folds = [_core.folds(y == 1, None, k, 7 + (deal << 32)) for deal in range(deals)]
     pieces = [slice(0, 50), slice(50, 400), slice(400, 600)]
     left_out = [of == fold for of in folds for fold in range(k)]
@@ -351,7 +352,8 @@ def test_the_cluster_chooses_what_the_same_shards_choose(client, choice, monkeyp
     spec = spec_of(fitted, 4) | {"scale": fitted._solutions[0].scale}
     assert spec["scale"] == ("none" if choice == "auto" else "standard")
     search = search_of(fitted, spec, 4)
-    deals, k = _core.deals(search, y.size)
+    deals, k, judged = _core.deals(search, int((y == 0).sum()), int((y == 1).sum()))
+    assert judged == deals * k
     folds = Task(cols=X.shape[1], pair=(0, 1), seed=4).without_each(k, counted, deals)
     left_out = [
         np.concatenate([fold.labels(p, k)[2] for k, p in enumerate(parts)]) for fold in folds

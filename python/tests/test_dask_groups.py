@@ -79,7 +79,7 @@ def test_groups_are_dealt_as_one_machine_deals_them(client, weighted):
     kept = used[~held_out[used]]
     assert counted.tolist() == [(y[kept] == 0).sum(), (y[kept] == 1).sum()]
     deals = len(left_out) // 5
-    assert deals == _core.deals(json.dumps(search), kept.size)[0] > 1
+    assert deals == _core.deals(json.dumps(search), *counted.tolist())[0] > 1
     for deal in range(deals):
         in_memory = _core.folds(y[kept] == 1, numbers[kept], 5, 9 + (deal << 32))
         for fold in range(5):

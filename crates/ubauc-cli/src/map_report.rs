@@ -28,9 +28,12 @@ pub(crate) struct MapReport {
 }
 
 impl MapReport {
-    /// What became of it.
-    fn outcome(&self) -> String {
+    /// What became of it, where the best has this AUC.
+    fn outcome(&self, best: f64) -> String {
         match (self.chosen, self.stopped) {
+            (true, _) if self.auc < best => {
+                "chosen: simpler, and within one standard error of the difference".to_string()
+            }
             (true, _) => "chosen".to_string(),
             (false, true) => {
                 let s = if self.folds == 1 { "" } else { "s" };
@@ -81,6 +84,8 @@ pub(crate) fn table(maps: &[MapReport], left_out: &[String]) -> Table {
         "",
     ];
     let mut table = Table::new(head).left(&[1]);
+    let whole = maps.iter().filter(|map| !map.stopped);
+    let best = whole.map(|map| map.auc).fold(f64::NEG_INFINITY, f64::max);
     for map in maps {
         table.row([
             map.map.clone(),
@@ -92,7 +97,7 @@ pub(crate) fn table(maps: &[MapReport], left_out: &[String]) -> Table {
                 false => number(map.se),
             },
             format!("{:.2}", map.seconds),
-            map.outcome(),
+            map.outcome(best),
         ]);
     }
     for map in left_out {
@@ -102,4 +107,46 @@ pub(crate) fn table(maps: &[MapReport], left_out: &[String]) -> Table {
         table.row(row);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use ubauc::document::Row;
+
+    use super::*;
+
+    #[test]
+    fn a_choice_that_is_not_the_best_has_its_reason() {
+        let of = |map: &str, auc: f64, stopped: bool, chosen: bool| MapReport {
+            map: map.to_string(),
+            setting: Setting::LOGISTIC,
+            gamma: 1e-3,
+            auc,
+            se: 0.01,
+            folds: if stopped { 2 } else { 5 },
+            stopped,
+            cut_short: false,
+            seconds: 0.1,
+            chosen,
+        };
+        let outcomes = |maps: &[MapReport]| -> Vec<String> {
+            let rows = table(maps, &[]).rows;
+            let last = |row: &Row| row.cells[6].text.clone().unwrap_or_default();
+            rows.iter().map(last).collect()
+        };
+        let simpler = [
+            of("linear", 0.66, false, true),
+            of("additive", 0.67, false, false),
+            of("pairs", 0.69, true, false),
+        ];
+        let found = outcomes(&simpler);
+        assert!(found[0].starts_with("chosen: simpler"), "{found:?}");
+        assert_eq!(found[1..], ["", "behind on 2 folds"]);
+        // One that was tried on fewer folds is no better.
+        let best = [
+            of("linear", 0.66, false, true),
+            of("pairs", 0.69, true, false),
+        ];
+        assert_eq!(outcomes(&best)[0], "chosen");
+    }
 }

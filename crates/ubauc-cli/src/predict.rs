@@ -32,6 +32,9 @@ use crate::scoring::classes::Loaded;
 use crate::scoring::table::TableFile;
 use crate::scoring::{self, ColumnArgs};
 
+/// Of fewer examples it says little that none is of the positive class.
+const NOT_A_FEW: u64 = 100;
+
 /// What was typed after `ubauc predict`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -281,12 +284,12 @@ impl Sink<'_> {
         }
     }
 
-    /// Says that no example is of the positive class, where classes are asked for.
+    /// Says that no example is of the positive class, where classes are asked for and examples are not a few.
     fn note_idle(&self, scorer: &Scorer, output: Output) {
         let (Loaded::Two(model), &[negative, 0]) = (&scorer.loaded, self.counts.as_slice()) else {
             return;
         };
-        if scorer.with_class && negative > 0 {
+        if scorer.with_class && negative >= NOT_A_FEW {
             output.note(format!(
                 "note: {}: no example is of class {}: the highest score is {}, and the threshold {}; `ubauc report` shows what \
                  every threshold does, and --threshold sets one",

@@ -110,9 +110,9 @@ def dealt(cluster, task, search):
         return dealt_by_groups(cluster, task, json.loads(search) | {"held_out": share})
     if share:
         outer, task, counted = task.hold_out(share, counted)
-    n_neg, n_pos = counted.sum(axis=0)
-    deals, k, judged = _core.deals(search, int(n_neg), int(n_pos))
-    return outer, task, task.without_each(k, counted, deals)[:judged], (n_neg, n_pos)
+    total = counted.sum(axis=0)
+    deals, k, judged = _core.deals(search, *total.tolist())
+    return outer, task, task.without_each(k, counted, deals)[:judged], total
 
 
 def dealt_by_groups(cluster, task, search):
@@ -124,9 +124,9 @@ def dealt_by_groups(cluster, task, search):
         outer = groups.without_each(2, [np.where(held_out, 0, 1)])[0]
         task = replace(task, held_out=outer)
     deals = [np.where(held_out, -1, deal) for deal in deals]
-    n_neg, n_pos = groups.counts[~held_out].sum(axis=0)
-    _, k, _ = _core.deals(search, int(n_neg), int(n_pos))
-    return outer, task, groups.without_each(k, deals, task), (n_neg, n_pos)
+    total = groups.counts[~held_out].sum(axis=0)
+    _, k, _ = _core.deals(search, *total.tolist())
+    return outer, task, groups.without_each(k, deals, task), total
 
 
 def compare(problem, outer, best, tuned, first, is_logistic):

@@ -44,6 +44,8 @@ def hand_till(y_true, y_score, *, labels=None, average="macro", sample_weight=No
         raise ValueError(f"average = {average!r}: must be 'macro' or 'weighted'")
     y_true = column_or_1d(y_true)
     scores = check_array(y_score, dtype=np.float64, order="C", ensure_all_finite=False)
+    # What has crossed the wire of a cluster may not be aligned.
+    scores = np.require(scores, requirements=["C", "ALIGNED"])
     check_consistent_length(y_true, scores)
     classes = np.unique(y_true) if labels is None else column_or_1d(labels)
     if classes.size != scores.shape[1]:

@@ -1,6 +1,6 @@
 //! Columns of numbers that are standardised where they are read, so that a table's own columns serve as they are.
 //!
-//!   x̃ = (x/unit − mean) · 1/deviation,    0 where x is missing (NaN).
+//!   x̃ = (x/unit − mean)/deviation,    0 where x is missing (NaN).
 //!
 //! A column of which a value would leave the numbers that products are safe with is copied, standardised with care, so
 //! that reading needs no check. Both ways give the same bits.
@@ -18,22 +18,15 @@ pub(crate) struct Standard {
     unit: f64,
     mean: f64,
     deviation: f64,
-    /// 1/deviation, NaN where it is not accurate.
-    per_deviation: f64,
 }
 
 impl Standard {
     /// (x/unit − mean)/deviation.
     pub(crate) fn new(unit: f64, mean: f64, deviation: f64) -> Standard {
-        let inverse = 1.0 / deviation;
         Standard {
             unit,
             mean,
             deviation,
-            per_deviation: match inverse.is_normal() {
-                true => inverse,
-                false => f64::NAN,
-            },
         }
     }
 
@@ -41,7 +34,7 @@ impl Standard {
     #[inline(always)]
     fn quick(&self, x: f64) -> f64 {
         let x = if self.unit == 1.0 { x } else { x / self.unit };
-        (x - self.mean) * self.per_deviation
+        (x - self.mean) / self.deviation
     }
 
     /// x̃, within ±[`LARGEST`].
@@ -64,7 +57,6 @@ impl Standard {
             unit,
             mean,
             deviation,
-            ..
         } = *self;
         let x = x / unit;
         let from_mean = x - mean;
@@ -100,7 +92,7 @@ impl NumberColumn {
 
     /// The values of a table, finite or NaN, which are copied only where they must be.
     pub(crate) fn standardised(values: &Arc<Vec<f64>>, standard: Standard) -> NumberColumn {
-        match standard.per_deviation > 0.0 && values.iter().all(|x| standard.is_quick(*x)) {
+        match values.iter().all(|x| standard.is_quick(*x)) {
             true => NumberColumn {
                 values: Arc::clone(values),
                 standard,
@@ -139,10 +131,9 @@ impl NumberColumn {
         let Standard {
             unit,
             mean,
-            per_deviation,
-            ..
+            deviation,
         } = self.standard;
-        let standard = |x: f64| present((x - mean) * per_deviation);
+        let standard = |x: f64| present((x - mean) / deviation);
         match places {
             Places::Span(start) => {
                 let values = &self.values[start..start + kept.len()];

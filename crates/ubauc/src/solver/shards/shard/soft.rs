@@ -130,7 +130,8 @@ impl Shard {
             let weight = beta * square_weight(self.factors, signed);
             u + weight * (z + b - sign(signed))
         };
-        if let (Rows::Coded(coded), false) = (rows, self.u.is_empty()) {
+        let is_known = !self.u.is_empty() && !self.candidates.is_empty();
+        if let (Rows::Coded(coded), true) = (rows, is_known) {
             let mut signs = [0.0; PIECE];
             let sums = self.coded_sums(coded, Power::One, |block, [pulls, curvature]| {
                 let signed = self.signed.piece(block.clone(), &mut signs);
