@@ -269,16 +269,17 @@ mod blocks {
         for (i, x) in values.iter().enumerate() {
             assert_eq!(shared.at(i).to_bits(), copied.at(i).to_bits());
             let by_hand = if x.is_nan() { 0.0 } else { (x - 0.7) / 1.3 };
-            assert!((shared.at(i) - by_hand).abs() < 1e-15);
+            assert_eq!(shared.at(i), by_hand);
         }
         let large = Arc::new(vec![f64::MAX, f64::MIN, 0.0, f64::NAN]);
-        for standard in [
-            Standard::new(1.0, f64::MIN, 1e-300),
-            Standard::new(1.0, 1.0, f64::MIN_POSITIVE / 4.0),
-            Standard::new(1.0, 1.0, f64::MAX),
+        for (standard, holders) in [
+            (Standard::new(1.0, f64::MIN, 1e-300), 1),
+            (Standard::new(1.0, 1.0, f64::MIN_POSITIVE / 4.0), 1),
+            // Needs no care.
+            (Standard::new(1.0, 1.0, f64::MAX), 2),
         ] {
             let column = NumberColumn::standardised(&large, standard);
-            assert_eq!(Arc::strong_count(&large), 1);
+            assert_eq!(Arc::strong_count(&large), holders);
             assert!((0..4).all(|i| column.at(i).abs() <= 1e100));
             assert_eq!(column.at(3), 0.0);
         }
